@@ -48,7 +48,7 @@ async function openBench(t: TestContext, program: AgentProgram) {
     if (status === 403) clock.behindMs = 0
   })
   const api = await openServer(t, {
-    ...{ filesFolder: undefined, filesBucket: { ...s3.settings(prefix), direct } },
+    ...{ filesFolder: undefined, filesBucket: { ...s3.settings(prefix), direct, placeholders: ['other'] } },
     now: () => Date.now() - clock.behindMs,
   })
   const device = await newDeviceUnderTest(t, api)

@@ -22,10 +22,12 @@ export function readBucket(
   const address = read('files-s3') as string | undefined
   const region = read('files-s3-region') as string | undefined
   const direct = read('files-s3-direct') as string | undefined
+  const placeholders = read('files-s3-placeholders') as string | undefined
   if (address === undefined) {
     const given = {
       'files-s3-region': region,
       'files-s3-direct': direct,
+      'files-s3-placeholders': placeholders,
       JOBCAST_FILES_S3_ACCESS_KEY_ID: accessKeyId,
     }
     for (const [name, value] of Object.entries({
@@ -51,9 +53,27 @@ export function readBucket(
   }
   if (direct !== undefined && !isEndpoint(direct))
     problems.push('files-s3-direct must have the form https://s3.example.com, without the bucket')
+  if (direct === undefined && placeholders !== undefined)
+    problems.push('files-s3-placeholders is set, but files-s3-direct is not')
   const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined
   const shared = { ...place, region: region ?? regionOf(place.endpoint), credentials }
-  return direct === undefined ? shared : { ...shared, direct: direct.replace(/\/$/, '') }
+  if (direct === undefined) return shared
+  return {
+    ...{ ...shared, direct: direct.replace(/\/$/, '') },
+    ...(placeholders !== undefined && {
+      placeholders: readPlaceholders(placeholders, place.bucket, problems),
+    }),
+  }
+}
+
+/** Keys in the bucket. An address in full, as in the placeholder, is not accepted. */
+function readPlaceholders(text: string, bucket: string, problems: string[]): string[] {
+  return text.split(',').map((entry) => {
+    const [named, ...parts] = entry.trim().replace(/\/$/, '').split('/')
+    if (named !== bucket || parts.some((part) => part === '' || part === '.' || part === '..'))
+      problems.push(`files-s3-placeholders must have the form ${bucket}/folder,${bucket}/folder/object`)
+    return parts.join('/')
+  })
 }
 
 /** Loads a bucket by its address, with the credentials of the environment. */

@@ -98,6 +98,12 @@ export const settings = {
     argument: 'url',
     help: 'address of the store for devices, for example https://s3.eu-central-1.amazonaws.com: they fetch files from the bucket itself, by URLs that are signed for an hour (default: they fetch from this service)',
   },
+  'files-s3-placeholders': {
+    kind: 'text',
+    default: undefined,
+    argument: 'list',
+    help: 'objects of the bucket that documents of all owners may hand out with the placeholder of AWS for presigned URLs: bucket/folder or bucket/object, separated by commas (default: none)',
+  },
   'min-free-disk': {
     kind: 'amount',
     default: 256,

@@ -70,6 +70,27 @@ test('devices fetch from the bucket only if there is an address for them', () =>
   ])
 })
 
+test('files-s3-placeholders names objects and folders of the bucket', () => {
+  const direct = { 'files-s3': 'https://minio:9000/files/a', 'files-s3-direct': 'https://minio.example.com' }
+  const of = (text: string) => ({ ...direct, 'files-s3-placeholders': text })
+  assert.equal(loadConfig(direct, {}).filesBucket?.placeholders, undefined)
+  assert.deepEqual(loadConfig(of('files/images/, files/boot/app.bin,files'), {}).filesBucket?.placeholders, [
+    'images',
+    'boot/app.bin',
+    '',
+  ])
+  const form = ['files-s3-placeholders must have the form files/folder,files/folder/object']
+  for (const wrong of ['true', 'other/images', 'images', 'files/../other', 'files//a', 'files/a,'])
+    assert.deepEqual(problemsOf(of(wrong)), form, wrong)
+  const { 'files-s3': address } = direct
+  assert.deepEqual(problemsOf({ 'files-s3': address, 'files-s3-placeholders': 'files/images' }), [
+    'files-s3-placeholders is set, but files-s3-direct is not',
+  ])
+  assert.deepEqual(problemsOf({ 'files-s3-placeholders': 'files/images' }), [
+    'files-s3-placeholders is set, but files-s3 is not',
+  ])
+})
+
 test('wrong settings are named, without the secret', () => {
   const form = /^files-s3 must have the form https:/
   for (const address of [

@@ -24,7 +24,7 @@ const through = (prefix: string) => ({ filesFolder: undefined, filesBucket: s3.s
 const directUrl = s3?.url.replace('127.0.0.1', 'localhost')
 const direct = (prefix: string) => ({
   ...through(prefix),
-  filesBucket: { ...s3.settings(prefix), direct: directUrl },
+  filesBucket: { ...s3.settings(prefix), direct: directUrl, placeholders: ['images', 'plain', 'own'] },
 })
 const putFile = (api: Api) =>
   api.call('PUT', '/job/api/files/app/1', {
@@ -91,7 +91,7 @@ test(
 
 test('an hour later the store answers 403, and the document has a new URL', skip, async (t) => {
   const clock = { behindMs: 2 * 60 * 60_000 }
-  const filesBucket = { ...direct('').filesBucket, prefix: '' }
+  const filesBucket = { ...direct('').filesBucket, prefix: '', placeholders: [''] }
   const api = await openServer(t, { ...direct(''), filesBucket, now: () => Date.now() - clock.behindMs })
   await putFile(api)
   await putJob(api, { files: ['app'] })
@@ -112,7 +112,7 @@ test(
   async (t) => {
     const dataFolder = temporaryFolder(t)
     const first = await openServer(t, { ...direct('through'), dataFolder })
-    const placeholder = `\${aws:iot:s3-presigned-url-v2:https://s3.amazonaws.com/${bucket}/a}`
+    const placeholder = `\${aws:iot:s3-presigned-url-v2:https://s3.amazonaws.com/${bucket}/plain}`
     assert.equal((await putJob(first, { url: placeholder })).status, 201)
     await newDevice(first, 'earlier')
     const [{ jobExecutionId }] = (await first.trigger('update', ['earlier'])).json
@@ -124,7 +124,7 @@ test(
     const ended = await api.call('GET', `/job/api/executions/${jobExecutionId}?wait=30`)
     assert.equal(ended.json.execState, 'CANCELED', ended.text)
     const explained = await api.call('GET', `/job/api/executions/${jobExecutionId}/explain`)
-    assert.match(explained.text, /files-s3-direct no longer permit an object that the document names/)
+    assert.match(explained.text, /files-s3-placeholders do not permit an object that the document names/)
     const refused = await putJob(api, { url: placeholder })
     assert.deepEqual([refused.status, refused.json.code], [400, 'J-500'])
     assert.match(refused.json.detail, /files-s3 and files-s3-direct are not both set/)
@@ -201,6 +201,35 @@ test('a placeholder for another bucket, or for content of this service, is J-500
     assert.deepEqual([status, json.code], [400, 'J-500'], location)
     assert.match(json.detail, problem)
   }
+})
+
+test('documents name only what files-s3-placeholders names, and nothing without it', skip, async (t) => {
+  const named = (key: string) => ({ url: `\${aws:iot:s3-presigned-url-v2:${bucket}/${key}}` })
+  for (const key of ['images/a', 'images/b/c', 'plain'])
+    assert.ok((await putJob(api, named(key))).status < 300, key)
+  for (const key of ['private/a', 'images', 'images-2/a', 'Images/a', 'plain2', '%70rivate/a']) {
+    const { status, json } = await putJob(api, named(key))
+    if (key === 'images') assert.ok(status < 300)
+    else assert.match(json.detail, /files-s3-placeholders does not name the object/, key)
+  }
+  const dataFolder = temporaryFolder(t)
+  const filesBucket = { ...s3.settings('careful'), direct: directUrl }
+  const before = await openServer(t, {
+    ...{ dataFolder, filesFolder: undefined },
+    filesBucket: { ...filesBucket, placeholders: [''] },
+  })
+  assert.equal((await putJob(before, named('private/a'))).status, 201)
+  await newDevice(before, 'careful')
+  const [{ jobExecutionId }] = (await before.trigger('update', ['careful'])).json
+  await before.server.stop()
+  // What was put before is not handed out either.
+  const after = await openServer(t, { dataFolder, filesFolder: undefined, filesBucket })
+  const refused = await putJob(after, named('images/a'))
+  assert.deepEqual([refused.status, refused.json.code], [400, 'J-500'])
+  assert.match(refused.json.detail, /files-s3-placeholders is not set/)
+  assert.equal((await (await newDevice(after, 'careful')).startNext()).json.execution, undefined)
+  const ended = await after.call('GET', `/job/api/executions/${jobExecutionId}?wait=30`)
+  assert.equal(ended.json.execState, 'CANCELED', ended.text)
 })
 
 test('doctor fetches by a signed URL, as devices do', skip, async () => {

@@ -36,7 +36,7 @@ function reasonFor(missing: string): string {
   const files = namesIn(missing, '${file.')
   if (files) return `there is no file for ${files}, which the document needs`
   if (missing.includes('${aws:')) {
-    return 'the settings files-s3 and files-s3-direct no longer permit an object that the document names'
+    return 'the settings files-s3, files-s3-direct and files-s3-placeholders do not permit an object that the document names'
   }
   return 'the document cannot be resolved for the device'
 }

@@ -1,6 +1,6 @@
 // Objects of the bucket that documents name with the placeholder of AWS: ${aws:iot:s3-presigned-url-v2:https://s3.REGION.amazonaws.com/BUCKET/KEY}.
-// Only those of the bucket in files-s3, and none of the keys under which this service keeps content: that would give every owner the
-// files of all others.
+// Only those of the bucket in files-s3 that files-s3-placeholders names, because every owner can hand them out. And none of the keys
+// under which this service keeps content: that would give every owner the files of all others.
 
 import { ApiError } from '@jobcast/contract'
 import { type DocumentTemplate, namesUsed, objectLocation } from '@jobcast/contract/parameters'
@@ -38,6 +38,12 @@ function findObject(direct: DirectUrls | undefined, name: string): Found {
   if (direct === undefined) {
     return { problem: 'devices do not fetch from a bucket: files-s3 and files-s3-direct are not both set' }
   }
+  const { placeholders } = direct
+  if (placeholders === undefined) {
+    return {
+      problem: 'files-s3-placeholders is not set, which names the objects that documents may hand out',
+    }
+  }
   const at = placeOf(direct, objectLocation(name))
   if ('problem' in at) return at
   const { bucket, key } = at
@@ -56,6 +62,9 @@ function findObject(direct: DirectUrls | undefined, name: string): Found {
   }
   if (key.startsWith(direct.prefix)) {
     return { problem: `keys under ${direct.prefix} belong to this service: use \${file.NAME.url} for files` }
+  }
+  if (!placeholders.some((named) => named === '' || key === named || key.startsWith(`${named}/`))) {
+    return { problem: 'files-s3-placeholders does not name the object, or a folder that it is in' }
   }
   return { key }
 }

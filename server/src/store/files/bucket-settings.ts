@@ -10,6 +10,8 @@ export type BucketSettings = Readonly<{
   credentials: Readonly<{ accessKeyId: string; secretAccessKey: string }> | undefined
   /** The URL of the store for devices, which fetch files from the bucket itself. Undefined: they fetch from this service. */
   direct?: string
+  /** Keys of objects and folders, without a slash at the end, that documents may name. An empty one: all of the bucket. */
+  placeholders?: readonly string[]
 }>
 
 /** A description for people. */

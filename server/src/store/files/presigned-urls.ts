@@ -25,6 +25,7 @@ export async function openDirectUrls(options: Options): Promise<DirectUrls | und
 class PresignedUrls implements DirectUrls {
   readonly bucket: string
   readonly prefix: string
+  readonly placeholders: readonly string[] | undefined
   readonly #signer: SignatureV4
   readonly #options: Options
   readonly #endpoint: URL
@@ -34,6 +35,7 @@ class PresignedUrls implements DirectUrls {
     const { settings } = options
     this.bucket = settings.bucket
     this.prefix = settings.prefix
+    this.placeholders = settings.placeholders
     this.#signer = signer
     this.#options = options
     this.#endpoint = endpoint

@@ -3,6 +3,8 @@ export type DirectUrls = {
   readonly bucket: string
   /** The prefix of the keys that belong to this service; empty: all keys do. */
   readonly prefix: string
+  /** Keys of objects and folders that documents may name; an empty one: all. Undefined: none. */
+  readonly placeholders: readonly string[] | undefined
   /** Whether the host of a URL is the store, with or without the name of the bucket in front. */
   isOfStore(host: string): boolean
   /** Undefined: no URL would be valid for an hour, because there are no credentials or they end earlier. */
