@@ -15,7 +15,7 @@ export type Multipart = { key: string; uploadId: string }
 
 /** Time limit until the response begins. */
 const answerMs = 15_000
-/** The same for content: a store that is asked for many downloads at once begins the last of them late. Devices wait for 60 s. */
+/** The same for content: a store that has many downloads or uploads at once responds to the last of them late. Devices wait for 60 s. */
 const contentMs = 50_000
 /** Requests with content get more time: this rate is enough. */
 const leastBytesPerMs = 100
@@ -122,7 +122,7 @@ export class Bucket {
 
   async beginMultipart(key: string): Promise<Multipart> {
     const command = new this.#sdk.CreateMultipartUploadCommand(this.#at(key))
-    const { UploadId = '' } = await this.#send((sent) => this.#client.send(command, sent))
+    const { UploadId = '' } = await this.#send((sent) => this.#client.send(command, sent), contentMs)
     return { key, uploadId: UploadId }
   }
 
@@ -233,7 +233,7 @@ export class Bucket {
 }
 
 function msFor({ length }: Buffer): number {
-  return answerMs + length / leastBytesPerMs
+  return contentMs + length / leastBytesPerMs
 }
 
 /** Where the next page begins. */

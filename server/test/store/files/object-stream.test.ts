@@ -1,9 +1,9 @@
-// Reading an object of a bucket whose connections are cut, stall or begin late. The store is a server of our own, which does as told.
+// Downloads from a bucket whose connections are cut, stall or begin late, and uploads to one that responds late. The store is a server of our own, which does as told.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PassThrough, type Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
@@ -12,6 +12,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BucketUnavailable, StorageUnavailable } from '../../../src/domain/common/ports/storage-errors.ts'
 import { openBucket } from '../../../src/store/files/bucket.ts'
 import { openObject } from '../../../src/store/files/object-stream.ts'
+import { PartWriter } from '../../../src/store/files/part-writer.ts'
 
 // More than what sockets buffer.
 const content = randomBytes(16 * 1024 * 1024)
@@ -54,7 +55,7 @@ async function openStore(t: TestContext, ...answers: Answer[]) {
   })
   const open = (first = 0, last = content.length - 1) =>
     openObject({ range: { first, last }, silenceMs, open: (range) => bucket.get('key', range) })
-  return { ranges, responses, store, open: async () => (await open()) as Readable, openPart: open }
+  return { bucket, ranges, responses, store, open: async () => (await open()) as Readable, openPart: open }
 }
 
 test('what is left is requested when the store cuts the connection', async (t) => {
@@ -140,4 +141,49 @@ test('content may begin late, because a store that is asked for many downloads a
   await once(store, 'request')
   t.mock.timers.tick(60_000)
   await refused
+})
+
+test('an upload is stored although the store responds late, as it does to many at once', async (t) => {
+  const { bucket, store } = await openStore(t)
+  store.removeAllListeners('request')
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  for (const [call, answer] of [
+    [() => bucket.put('key', Buffer.from('content')), ''],
+    [
+      () => bucket.beginMultipart('key'),
+      '<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>',
+    ],
+    [() => bucket.putPart({ key: 'key', uploadId: '1' }, 1, Buffer.from('content')), ''],
+  ] as const) {
+    const asked = once(store, 'request')
+    const stored = call()
+    stored.catch(() => undefined)
+    const [request, response] = (await asked) as [IncomingMessage, ServerResponse]
+    await buffer(request)
+    t.mock.timers.tick(40_000)
+    response.writeHead(200, { 'content-type': 'application/xml', etag: '"1"' }).end(answer)
+    await stored
+  }
+})
+
+test('a client that sends slowly keeps no request to the store waiting: its part is collected first', async (t) => {
+  const { bucket, store } = await openStore(t)
+  let requests = 0
+  store.removeAllListeners('request')
+  store.on('request', async (request, response) => {
+    requests++
+    await buffer(request)
+    response.writeHead(200, { 'content-type': 'application/xml', etag: '"1"' })
+    response.end('<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>')
+  })
+  const writer = new PartWriter(bucket, 'key', 1000)
+  const counts: number[] = []
+  for (let sent = 0; sent < 3; sent++) {
+    await writer.write(content.subarray(0, 400))
+    counts.push(requests)
+  }
+  // The third piece completes a part, which takes a request to begin the upload and one for the part.
+  assert.deepEqual(counts, [0, 0, 2])
+  await writer.write(content.subarray(0, 400))
+  assert.equal(requests, 2)
 })
