@@ -28,10 +28,11 @@ export type FileDeps = {
 export type FileKey = { fileName: string; version: string }
 
 /** `announced`: the length according to the caller; `sha256`: the hash according to the caller, in hexadecimal. */
-type GivenContent = {
+type Announced = { announced: number | undefined; sha256: string | undefined }
+type GivenContent = Announced & {
   body: AsyncIterable<Buffer>
-  announced: number | undefined
-  sha256: string | undefined
+  /** Throws if the caller has lost its access while the content arrived. */
+  requireAllowed: () => Promise<void>
 }
 
 /** All checks that are possible before the content is read. */
@@ -39,7 +40,7 @@ export async function requireFileRoom(
   { store, quotas, secretBox, contents, maxFileBytes }: FileDeps,
   { ownerNo }: Caller,
   key: FileKey,
-  { announced, sha256 }: Omit<GivenContent, 'body'>,
+  { announced, sha256 }: Announced,
 ): Promise<void> {
   if (announced !== undefined && announced > maxFileBytes) throw tooLarge(maxFileBytes)
   if (!contents.isOpen) {
@@ -64,7 +65,7 @@ export async function requireFileRoom(
 async function bytesOnTheirWay(
   { uploads }: FileContents,
   ownerNo: number,
-  content: FileKey & Omit<GivenContent, 'body'>,
+  content: FileKey & Announced,
 ): Promise<number> {
   const others = (await uploads.list(ownerNo)).filter(
     ({ fileName, version, sha256, size }) =>
@@ -94,6 +95,7 @@ export async function putFile(
     if (given.sha256 !== undefined && given.sha256 !== sha256) throw wrongDigest(sha256)
     // Checked again, now that the size and the hash are known, before the content is stored.
     await requireFileRoom(deps, caller, key, { announced: size, sha256 })
+    await given.requireAllowed()
   } catch (error) {
     await contents.discard(received)
     throw error

@@ -12,8 +12,8 @@ import type { UploadKey } from './ports/uploads.ts'
 /** Maximum number of unfinished uploads per owner. */
 const maxUploads = 32
 
-/** `size`: the total size. */
-type WholeContent = { size: number; sha256: string }
+/** `size`: the total size. `requireAllowed`: throws if the caller has lost its access while the part arrived. */
+type WholeContent = { size: number; sha256: string; requireAllowed: () => Promise<void> }
 type ContentPart = { offset: number; length: number; body: AsyncIterable<Buffer> }
 
 type UploadOutcome = { kind: 'put'; put: Put<StoredFile> } | { kind: 'partly'; received: number }
@@ -23,7 +23,7 @@ export async function putPart(
   deps: FileDeps,
   caller: Caller,
   key: FileKey,
-  { size, sha256 }: WholeContent,
+  { size, sha256, requireAllowed }: WholeContent,
   part: ContentPart | undefined,
 ): Promise<UploadOutcome> {
   const { store, contents } = deps
@@ -39,7 +39,7 @@ export async function putPart(
   }
   const received = part ? await append(deps, caller, upload, part) : await contents.uploads.receivedOf(upload)
   if (received < size) return { kind: 'partly', received }
-  return finish(deps, caller, upload)
+  return finish(deps, caller, upload, requireAllowed)
 }
 
 async function append(deps: FileDeps, caller: Caller, upload: UploadKey, part: ContentPart): Promise<number> {
@@ -68,7 +68,12 @@ async function requireUploadRoom(deps: FileDeps, caller: Caller, upload: UploadK
   await requireFileRoom(deps, caller, upload, { announced, sha256 })
 }
 
-async function finish(deps: FileDeps, caller: Caller, upload: UploadKey): Promise<UploadOutcome> {
+async function finish(
+  deps: FileDeps,
+  caller: Caller,
+  upload: UploadKey,
+  requireAllowed: () => Promise<void>,
+): Promise<UploadOutcome> {
   const { uploads } = deps.contents
   const { ownerNo, fileName, version, size, sha256 } = upload
   const key = { fileName, version }
@@ -81,7 +86,7 @@ async function finish(deps: FileDeps, caller: Caller, upload: UploadKey): Promis
       return { kind: 'partly', received: 0 }
     }
     try {
-      const put = await putFile(deps, caller, key, { body, announced: size, sha256 })
+      const put = await putFile(deps, caller, key, { body, announced: size, sha256, requireAllowed })
       await uploads.remove(upload)
       return { kind: 'put', put }
     } catch (error) {

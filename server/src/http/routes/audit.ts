@@ -6,14 +6,15 @@ import Type from 'typebox'
 import { entryLine } from '../../domain/audit/audit-entry.ts'
 import { type AuditDeps, exportAudit, getCheckpoint, listAudit } from '../../domain/audit/read-audit.ts'
 import type { Tell } from '../../observe/events.ts'
-import { callerOf } from '../access/authenticate.ts'
+import { callerOf, type IdentifyDeps } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
+import { type HeldRequest, holdRequest } from '../connections/held-request.ts'
 import { numberSlice, toPage } from '../wire/cursor.ts'
 import { tellStreamErrors } from '../wire/stream-errors.ts'
 
 const Lines = Type.Unsafe<Readable>({ type: 'string', contentSchema: AuditEntry })
 
-export function addAudit(app: App, deps: AuditDeps & { tell: Tell }): void {
+export function addAudit(app: App, deps: AuditDeps & IdentifyDeps & { tell: Tell }): void {
   app.route({
     method: 'GET',
     url: '/job/api/audit',
@@ -56,11 +57,9 @@ export function addAudit(app: App, deps: AuditDeps & { tell: Tell }): void {
       },
     },
     handler: async (request, reply) => {
-      const { raw } = reply
-      const stream = Readable.from(
-        exportAudit(deps, callerOf(request), () => raw.destroyed),
-        { objectMode: false },
-      )
+      const held = holdRequest(deps, request, reply)
+      const lines = exportAudit(deps, callerOf(request), () => held.callerGone.aborted)
+      const stream = Readable.from(whileValid(lines, held), { objectMode: false })
       tellStreamErrors(stream, request, reply, deps.tell)
       return reply
         .type('application/x-ndjson; charset=utf-8')
@@ -82,4 +81,10 @@ export function addAudit(app: App, deps: AuditDeps & { tell: Tell }): void {
     },
     handler: (request) => getCheckpoint(deps, callerOf(request)),
   })
+}
+
+/** Fails at the end if the caller has lost its access, so that the export does not look complete. */
+async function* whileValid(lines: AsyncIterable<string>, held: HeldRequest): AsyncGenerator<string> {
+  yield* lines
+  await held.requireValid()
 }

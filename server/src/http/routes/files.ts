@@ -31,7 +31,9 @@ import { uploadKeptMs } from '../../domain/file/ports/uploads.ts'
 import { putPart } from '../../domain/file/upload.ts'
 import type { TransferSlots } from '../../state/transfer-slots.ts'
 import { callerOf } from '../access/authenticate.ts'
+import { requireStillAllowed, type StillAllowedDeps } from '../access/still-allowed.ts'
 import type { App } from '../app-type.ts'
+import { holdRequest } from '../connections/held-request.ts'
 import { allowLongUpload } from '../connections/long-uploads.ts'
 import { noContent } from '../openapi/openapi.ts'
 import { digestOf, wholeDigestOf } from '../wire/content-digest.ts'
@@ -43,10 +45,12 @@ import { contentResponses, type SendContentDeps, sendContent } from '../wire/sen
 import { buildValidator } from '../wire/validation.ts'
 import { toValidationError } from '../wire/validation-error.ts'
 
-export type FileRouteDeps = FileDeps & SendContentDeps & { uploads: TransferSlots }
+export type FileRouteDeps = FileDeps & SendContentDeps & StillAllowedDeps & { uploads: TransferSlots }
 
 const maxReferenceBytes = 16 * 1024
 const maxPutNo = 2_147_483_647
+/** How often the caller of an upload that takes long is identified again. */
+const checkEveryMs = 3000
 const [list, ofName, ofVersion] = [
   '/job/api/files',
   '/job/api/files/:fileName',
@@ -218,6 +222,8 @@ function addContent(app: App, deps: FileRouteDeps): void {
     const caller = callerOf(request)
     const file = await getFile(deps, caller, request.params as FileKey)
     if (file.url !== null) return reply.redirect(file.url, 302)
+    // A download that takes long ends when its caller loses its access.
+    holdRequest(deps, request, reply)
     return sendContent(deps, request, reply, caller.ownerNo, file)
   }
   app.route({
@@ -256,7 +262,9 @@ async function receiveFile(deps: FileRouteDeps, request: FastifyRequest, reply: 
   const release = deps.uploads.take(caller.ownerNo)
   allowLongUpload(request, reply)
   try {
-    return await putFile(deps, caller, key, { body: chunksOf(request), announced, sha256 })
+    const body = allowedChunksOf(deps, request)
+    const requireAllowed = () => requireStillAllowed(deps, request)
+    return await putFile(deps, caller, key, { body, announced, sha256, requireAllowed })
   } finally {
     release()
   }
@@ -277,10 +285,11 @@ async function receivePart(deps: FileRouteDeps, request: FastifyRequest, reply: 
   }
   const sha256 = wholeDigestOf(request)
   const release = deps.uploads.take(caller.ownerNo)
-  const part = range.part && { ...range.part, body: chunksOf(request) }
+  const part = range.part && { ...range.part, body: allowedChunksOf(deps, request) }
   if (part) allowLongUpload(request, reply)
+  const requireAllowed = () => requireStillAllowed(deps, request)
   try {
-    const outcome = await putPart(deps, caller, key, { size, sha256 }, part)
+    const outcome = await putPart(deps, caller, key, { size, sha256, requireAllowed }, part)
     if (outcome.kind === 'put') {
       const [view] = await toViews(deps, caller.ownerNo, [outcome.put.value])
       return reply.code(outcome.put.created ? 201 : 200).send(view as FileVersion)
@@ -290,6 +299,18 @@ async function receivePart(deps: FileRouteDeps, request: FastifyRequest, reply: 
     return reply.code(202).send({ ...key, size, received, expiresAt })
   } finally {
     release()
+  }
+}
+
+/** Stops with the refusal of a caller that loses its access meanwhile, because an upload may take hours. */
+async function* allowedChunksOf(deps: StillAllowedDeps, request: FastifyRequest): AsyncGenerator<Buffer> {
+  let checkedAt = deps.now()
+  for await (const chunk of chunksOf(request)) {
+    if (Math.abs(deps.now() - checkedAt) >= checkEveryMs) {
+      await requireStillAllowed(deps, request)
+      checkedAt = deps.now()
+    }
+    yield chunk
   }
 }
 
