@@ -27,6 +27,7 @@ const settings = {
     roles: new Map([
       ['ops', [{ owner: 'default', role: 'operator' as const }]],
       ['north-ops', [{ owner: 'north', role: 'viewer' as const }]],
+      ['watchers', [{ owner: 'default', role: 'viewer' as const }]],
     ]),
   },
 }
@@ -235,4 +236,14 @@ test('a person without a role is refused, and no other token would help', async 
   const { status, challenge, json } = await bearer(withClaims({ groups: ['others'] }))
   assert.deepEqual([status, json.code, challenge], [403, 'J-802', null])
   assert.equal((await bearer(withClaims({}), '/mcp?owner=north')).status, 403)
+})
+
+test('a token from before the groups were read again gives no role back', async () => {
+  const toolsWith = async (token: string) => {
+    const { json } = await bearer(token)
+    return json.result.tools.map(({ name }: { name: string }) => name)
+  }
+  const earlier = await withClaims({ sub: 'ivo', iat: seconds() - 600, groups: ['ops'] })
+  const later = await withClaims({ sub: 'ivo', groups: ['watchers'] })
+  for (const token of [later, earlier, later]) assert.ok(!(await toolsWith(token)).includes('plan_run'))
 })

@@ -229,6 +229,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
     keyId: `user:${ownerNo}:s`,
     scopes: [],
     expiresAt: null,
+    unlessCheckedAfter: 1,
   })
   await store.listApiKeys({ ownerNo, slice: { after: undefined, limit: 5 } })
   await store.recordKeyUse([{ keyId: 'k', at: 1 }])

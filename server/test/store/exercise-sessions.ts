@@ -82,9 +82,11 @@ export async function exerciseSessions(t: TestContext, underTest: StoreUnderTest
     const { store } = underTest
     const key = { keyId: `user:${ownerNo}:ana`, ownerNo, keyName: 'Ana', secretHash: new Uint8Array(32) }
     const made = { ...key, expiresAt: null, createdAt: startedAt, ...unknownMaker }
-    await store.putPersonKey({ ...made, scopes: ['READ'] })
+    const unlessCheckedAfter = startedAt
+    await store.putPersonKey({ ...made, scopes: ['READ'], unlessCheckedAfter })
     const { createdAt, ...put } = await store.putPersonKey({
       ...made,
+      unlessCheckedAfter,
       keyName: 'Ana P',
       scopes: ['ADMIN'],
       expiresAt: startedAt + 5,
@@ -96,6 +98,13 @@ export async function exerciseSessions(t: TestContext, underTest: StoreUnderTest
       { keyName: 'Ana P', scopes: ['ADMIN'], expiresAt: startedAt + 5, createdAt: startedAt },
     )
     assert.deepEqual(await store.findApiKey({ keyId: key.keyId }), { ...put, createdAt })
+    const { keyId } = key
+    await store.createSession({ ...newSession('of Ana', { checkedAt: startedAt + 1 }), keyId })
+    assert.deepEqual(await store.putPersonKey({ ...made, scopes: ['READ'], unlessCheckedAfter }), {
+      ...put,
+      createdAt,
+    })
+    assert.deepEqual(await store.findApiKey({ keyId }), { ...put, createdAt })
     const { items } = await store.listApiKeys({ ownerNo, slice: { after: undefined, limit: 100 } })
     assert.equal(
       items.some(({ keyId }) => keyId === key.keyId),

@@ -183,6 +183,7 @@ async function putProgramKey(
     createdAt: now,
     createdBy: operator,
     createdBySession: null,
+    unlessCheckedAfter: now,
   }
   const put = () => deps.store.putPersonKey(key)
   const isCounted = before !== undefined && keyErrorOf(before, now) === undefined

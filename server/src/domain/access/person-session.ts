@@ -57,12 +57,19 @@ export function sessionPersonOf({ email }: Person, grants: readonly OwnerGrant[]
   return { email, owners: grants.map(({ owner }) => owner.ownerName) }
 }
 
-/** Stores what the person may do at an owner; takes effect in all sessions there. */
+/** The tolerated difference between the clocks of the issuer and of this service. */
+const clocksDifferMs = 60_000
+
+/**
+ * Stores what the person may do at an owner; takes effect in all sessions there. `readAt`: when the issuer named the groups. A
+ * token from before a session read them again changes nothing: it would give back a role that the person has lost.
+ */
 export function putPerson(
   { store, now }: Pick<SessionDeps, 'store' | 'now'>,
   { subject, name }: Pick<Person, 'subject' | 'name'>,
   ownerNo: number,
   { scopes, restriction }: Granted,
+  readAt: number,
 ): Promise<StoredApiKey> {
   return store.putPersonKey({
     keyId: personKeyId(ownerNo, subject),
@@ -76,6 +83,7 @@ export function putPerson(
     createdAt: now(),
     createdBy: operator,
     createdBySession: null,
+    unlessCheckedAfter: readAt + clocksDifferMs,
   })
 }
 
@@ -114,10 +122,11 @@ export async function signInPerson(
   if (!isFrom({ restriction }, client.address)) throw new ApiError('J-802')
   const caller = { keyId, keyName: person.name, ownerNo, ownerId, scopes, from }
   admit(caller)
-  const key = await putPerson(deps, person, ownerNo, { scopes, restriction })
-  if (key.revokedAt !== null) throw new ApiError('J-802')
   const now = deps.now()
-  const origin = { person: sessionPersonOf(person, grants), checkedAt: Math.min(checkedAt ?? now, now) }
+  const readAt = Math.min(checkedAt ?? now, now)
+  const key = await putPerson(deps, person, ownerNo, { scopes, restriction }, readAt)
+  if (key.revokedAt !== null) throw new ApiError('J-802')
+  const origin = { person: sessionPersonOf(person, grants), checkedAt: readAt }
   const { text, session } = newSession(kind, key, now, client, origin)
   const expiresAt = Math.min(session.expiresAt, now + lastsMs)
   const stored = { ...session, expiresAt, tokens: sealTokens(tokens, text) }

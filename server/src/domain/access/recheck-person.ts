@@ -74,7 +74,7 @@ async function readAgain(deps: RecheckDeps, session: StoredSession, text: string
     const grants = await grantsAtOwners(deps.store, deps.groupRoles, person)
     const held = grants.find(({ owner }) => owner.ownerNo === session.ownerNo)
     // Applies to the person's other sessions, too.
-    await putPerson(deps, person, session.ownerNo, held ?? { scopes: [], restriction: null })
+    await putPerson(deps, person, session.ownerNo, held ?? { scopes: [], restriction: null }, at)
     if (held === undefined) {
       await end(deps, session)
       return 'done'

@@ -29,7 +29,9 @@ const INSERT = `
 const PUT = `${INSERT}
   ON CONFLICT (key_id) DO UPDATE
   SET key_name = excluded.key_name, scopes = excluded.scopes, restriction = excluded.restriction,
-    expires_at = excluded.expires_at` as const
+    expires_at = excluded.expires_at
+  WHERE NOT EXISTS (
+    SELECT 1 FROM session WHERE session.key_id = excluded.key_id AND session.checked_at > :unlessCheckedAfter)` as const
 // Prevents several nodes that start at once from creating the first key.
 const LOCK_FIRST = inBoth(({ is }) =>
   is === 'postgres' ? `SELECT pg_advisory_xact_lock(${locks.firstKey}, 0)` : '',
@@ -82,7 +84,8 @@ export const apiKeyWrites: WriteSteps<
   createFirstKey: async (queries, first) => (await createFirstKey(queries, first)) !== undefined,
   createApiKey,
   async putPersonKey(queries, key) {
-    await queries.run(PUT, partOf(PUT, asWritten(key)))
+    const { unlessCheckedAfter } = key
+    await queries.run(PUT, { ...partOf(INSERT, asWritten(key)), unlessCheckedAfter })
     return queries.one(API_KEY, FIND, { keyId: key.keyId })
   },
   async revokeApiKey(queries, revocation) {

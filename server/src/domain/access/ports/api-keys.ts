@@ -62,9 +62,9 @@ export type ApiKeyStore = {
   createApiKey(key: NewStoredApiKey): Promise<StoredApiKey | undefined>
   /**
    * The key of a person (personKeyId) or a program: created, or its name, its scopes, its restriction and its expiry
-   * changed.
+   * changed. Unchanged if the groups of one of its sessions were read after `unlessCheckedAfter`.
    */
-  putPersonKey(key: NewStoredApiKey): Promise<StoredApiKey>
+  putPersonKey(key: NewStoredApiKey & { unlessCheckedAfter: number }): Promise<StoredApiKey>
   /** Never stale: a key that was revoked before this call is seen as revoked. */
   findApiKey(key: { keyId: string }): StoredApiKey | undefined | Promise<StoredApiKey | undefined>
   /** A cached key, which may be outdated. Always undefined for a store that finds keys synchronously. */
