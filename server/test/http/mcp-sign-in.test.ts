@@ -238,6 +238,21 @@ test('a person without a role is refused, and no other token would help', async 
   assert.equal((await bearer(withClaims({}), '/mcp?owner=north')).status, 403)
 })
 
+test('a session that was ended does not come back under another name of its owner', async () => {
+  const token = await withClaims({ sub: 'gil' })
+  assert.equal((await bearer(token)).status, 200)
+  const { json } = await forged.call('GET', '/job/api/sessions?limit=200')
+  const session = json.items.find(({ createdBy, ...each }: Claims) => JSON.stringify(each).includes('gil'))
+  const ended = await forged.call('DELETE', `/job/api/sessions/${session.sessionId}`)
+  assert.equal(ended.status, 204)
+  const paths = ['/mcp', '/mcp?owner=default', `/mcp?owner=${session.ownerId}`]
+  const answers = await Promise.all(paths.map((path) => bearer(token, path)))
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [401, 401, 401],
+  )
+})
+
 test('a token from before the groups were read again gives no role back', async () => {
   const toolsWith = async (token: string) => {
     const { json } = await bearer(token)

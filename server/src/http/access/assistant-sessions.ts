@@ -24,6 +24,8 @@ type AssistantDeps = ExchangeDeps & IdentifySessionDeps & { publicUrl: string | 
 type Kept = {
   session: Promise<{ session: string; expiresAt: number }>
   until: number
+  /** At which owner the person signed in; undefined until that is known. */
+  ownerId: string | undefined
   /** The session was ended, and the token does not get another one. */
   isEnded: boolean
 }
@@ -32,6 +34,8 @@ export class AssistantSessions {
   readonly #deps: AssistantDeps
   readonly #people: People
   readonly #kept = new Map<string, Kept>()
+  /** When sessions were ended, by token and owner: an owner has several names (`?owner=`). */
+  readonly #ended = new Map<string, number>()
 
   constructor(deps: AssistantDeps, people: People) {
     this.#deps = deps
@@ -71,7 +75,7 @@ export class AssistantSessions {
       return await identifySession(this.#deps, session, this.#deps.now(), request.ip, 'exchange')
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      if (error.code === 'J-808') kept.isEnded = true
+      if (error.code === 'J-808') this.#end(kept, token)
       throw error.code === 'J-808' || error.code === 'J-815' ? this.challenge(true) : error
     }
   }
@@ -87,8 +91,13 @@ export class AssistantSessions {
     const before = this.#kept.get(key)
     if (before !== undefined && (before.isEnded || now < before.until)) return before
     const kept: Kept = {
-      session: this.#signIn(request, token, admit),
+      session: this.#signIn(request, token, (caller) => {
+        kept.ownerId = caller.ownerId
+        if (this.#ended.has(endedKeyOf(token, caller.ownerId))) throw new ApiError('J-808')
+        admit(caller)
+      }),
       until: Number.POSITIVE_INFINITY,
+      ownerId: undefined,
       isEnded: false,
     }
     this.#kept.delete(key)
@@ -109,7 +118,16 @@ export class AssistantSessions {
     return signInAssistant(this.#deps, this.#people, by, admit)
   }
 
+  #end(kept: Kept, token: string): void {
+    kept.isEnded = true
+    if (kept.ownerId !== undefined) this.#ended.set(endedKeyOf(token, kept.ownerId), this.#deps.now())
+  }
+
   #purge(now: number): void {
+    for (const [key, at] of this.#ended) {
+      if (at + oldestTokenMs > now && this.#ended.size <= maxKept) break
+      this.#ended.delete(key)
+    }
     for (const [key, { until }] of this.#kept) {
       const isPast = until + oldestTokenMs <= now
       if (!isPast && this.#kept.size <= maxKept) return
@@ -131,7 +149,13 @@ function ownerOf({ query }: FastifyRequest): string | undefined {
 }
 
 function keyOf(request: FastifyRequest, token: string): string {
-  return createHash('sha256')
-    .update(`${ownerOf(request) ?? ''}\n${token}`)
-    .digest('base64')
+  return hashOf(`${ownerOf(request) ?? ''}\n${token}`)
+}
+
+function endedKeyOf(token: string, ownerId: string): string {
+  return hashOf(`${ownerId}\n${token}`)
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
 }
