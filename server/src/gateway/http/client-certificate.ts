@@ -7,14 +7,15 @@ import type { GatewayApp, HttpGatewayDeps } from './gateway-app.ts'
 type CertificateDeps = Pick<HttpGatewayDeps, 'tls'>
 
 /**
- * Undefined if the request has an Authorization header, which takes precedence. Also with an Origin: a browser sends a
- * certificate with requests that a page of another site makes.
+ * Undefined if the request has an Authorization header, which takes precedence. Also for a browser, which sends a certificate
+ * with requests that a page of another site makes. Browsers send an Origin or, without one for images and links, Sec-Fetch-Site.
  */
 export function subjectOf(
   { tls }: CertificateDeps,
   { headers, raw }: FastifyRequest,
 ): CertificateSubject | undefined {
-  if (headers.authorization !== undefined || headers.origin !== undefined) return undefined
+  const isBrowser = headers.origin !== undefined || headers['sec-fetch-site'] !== undefined
+  if (headers.authorization !== undefined || isBrowser) return undefined
   return tls?.subjectOf(raw.socket)
 }
 

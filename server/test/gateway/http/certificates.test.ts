@@ -146,6 +146,8 @@ test('an Authorization header takes precedence over the certificate', async () =
 
 test('a page of another site cannot use the certificate of a browser', async () => {
   assert.deepEqual(await statuses(own, { origin: 'https://other.example' }), [401, 401])
+  // Images and links: a poll would reject pending executions without files.
+  assert.deepEqual(await statuses(own, { 'sec-fetch-site': 'cross-site' }), [401, 401])
 })
 
 test('callers need no certificate, and a certificate is not a credential of the API', async () => {
