@@ -1464,7 +1464,7 @@ pattern_functions='
   function split_step() { op[steps] = "s"; go[steps] = alt[steps] = steps + 1; return steps++ }
   # Whether it is a pattern that is known here.
   function compiles(pattern,  tree) {
-    if (pattern == compiled) return !is_broken
+    if (steps && pattern == compiled) return !is_broken
     compiled = pattern; is_broken = nodes = groups = steps = appended = q = 0
     q_end = points(pattern, Q)
     if (q_end > 512) { is_broken = 1; return 0 }

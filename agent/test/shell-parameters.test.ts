@@ -19,6 +19,9 @@ const versions = [['awk'], ['busybox', 'awk'], ['gawk'], ['original-awk']].filte
 
 type Case = [property: object, value: unknown]
 
+/** A failsafe, far above the time of a start of the program. */
+const mostMs = 300_000
+
 const patterns = [
   ...['^[a-z]+$', '^v?\\d+(?:\\.\\d+){2}$', 'a|b|', '^(?:a|b){2,3}$', '^[^/]*$', '^.$', '\\bfoo\\b', '\\B.'],
   ...['^[\\w.-]{1,8}$', '^https://[a-z.]+/', '(?:a{3}){2}', '[ü-ž]', '^\\S+$', '^[a\\-z]$', '^(a*)*$', '^$'],
@@ -86,10 +89,14 @@ for (const words of versions) {
       const setUp = `folder='${folder}' tmp='${folder}/tmp' device=d\nawk() { command ${words.join(' ')} "$@"; }`
       const { stdout, stderr } = spawnSync('sh', ['-c', `${functions}\n${setUp}\n${last}`], {
         encoding: 'utf8',
+        timeout: mostMs,
       })
       assert.equal(stderr, '')
       return { problems, stdout, expected: JSON.stringify({ all: list.map(([, value]) => value) }) }
     }
+    // Alone, so that no pattern was compiled before it.
+    const empty = judge([[{ type: 'string', pattern: '' }, '-x']])
+    assert.equal(empty.stdout, empty.expected)
     const isGood = ([property, value]: Case) =>
       judgeParameters(checkParameterSchema({ type: 'object', properties: { x: property } }), { x: value })
         .problems.length === 0
