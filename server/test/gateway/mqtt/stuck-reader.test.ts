@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { prefix, queueOf } from './listener-under-test.ts'
 import { openConnection } from './stream-under-test.ts'
 
-test('a device that reads nothing for 30 s gets a DISCONNECT, and is cut off a second later', async () => {
+test('a device that reads nothing for 30 s gets a DISCONNECT, and is cut off within three seconds', async () => {
   const { backend, stream, connection, connections, send } = await openConnection(5)
   const pass = (seconds: number) => {
     for (let second = 0; second < seconds; second++) {
@@ -23,7 +23,7 @@ test('a device that reads nothing for 30 s gets a DISCONNECT, and is cut off a s
   pass(2)
   assert.equal(stream.writable, false)
   assert.equal(stream.isDestroyed, false)
-  pass(2)
+  pass(3)
   assert.equal(stream.isDestroyed, true)
   connection.closed()
   assert.equal((await backend.event('device-disconnected')).reason, 'too-slow')
