@@ -37,7 +37,9 @@ async function openReceiver(t: TestContext, listener: RequestListener, more: Par
 
 function openPoster(t: TestContext, more: Partial<PosterOptions> = {}): EventPoster {
   const isAllowedAddress = allowAddresses(['127.0.0.1', '::1'])
-  const poster = new EventPoster({ isAllowedAddress, userAgent: 'Jobcast/0', now: () => now, ...more })
+  // A busy machine may need more than the 15 s that receivers have.
+  const defaults = { isAllowedAddress, userAgent: 'Jobcast/0', now: () => now, timeoutMs: 240_000 }
+  const poster = new EventPoster({ ...defaults, ...more })
   t.after(() => poster.close())
   return poster
 }
