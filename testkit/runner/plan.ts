@@ -151,10 +151,16 @@ function toGroups(planned: Planned[], size: Size, isAlone: boolean): Group[] {
       atMost,
     ).map((files) => ({ files, env, suffix }))
   })
-  return groups.sort((a, b) => orderOf(a) - orderOf(b))
+  return groups.sort((a, b) => orderOf(a, size) - orderOf(b, size))
 }
 
-const orderOf = ({ files: [first = ''] }: Group) => batches.indexOf(batchOf(first))
+/** The groups of these take longest in `npm test`; started late, they would run alone at the end. */
+const longestInTest = ['server/test/http', 'cli/test']
+
+function orderOf({ files: [first = ''] }: Group, size: Size): number {
+  const at = batches.indexOf(batchOf(first))
+  return size === 'test' && longestInTest.some((path) => isBelow(first, path)) ? at - batches.length : at
+}
 
 function batchOf(file: string): Batch {
   const found = batches.find(({ below }) => below.some((path) => isBelow(file, path)))
