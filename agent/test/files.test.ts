@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileReferenceType } from '@jobcast/contract'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { isChaos } from '@jobcast/testkit/test-size'
@@ -272,7 +273,7 @@ for (const program of findShellPrograms()) {
     assert.equal(asked.length, 2)
   })
 
-  test(`${named} --limit-rate is given to curl`, { skip: program.missing ?? false }, async (t) => {
+  chaosTest(`${named} --limit-rate is given to curl`, { skip: program.missing ?? false }, async (t) => {
     const bin = temporaryFolder(t)
     const calls = join(bin, 'calls')
     const script = `#!/bin/sh\necho "$*" >>"${calls}"\nPATH=\${PATH#*:} exec curl "$@"\n`
@@ -325,30 +326,41 @@ for (const program of findShellPrograms()) {
     assert.deepEqual([failed.execState, failed.reason], ['FAILED', 'the file my-app the server answers 404'])
   })
 
-  test(`${named} a file that does not fit on the disk is FAILED before it is fetched`, {
-    skip: program.missing ?? false,
-  }, async (t) => {
-    const { device, kept } = await open(t)
-    const asked = await referTooLarge(t)
-    const { execState, reason, output } = await install(device)
-    assert.deepEqual([execState, reason, output], ['FAILED', 'the file my-app does not fit on the disk', ''])
-    assert.deepEqual([asked, kept()], [[], []])
-  })
+  chaosTest(
+    `${named} a file that does not fit on the disk is FAILED before it is fetched`,
+    {
+      skip: program.missing ?? false,
+    },
+    async (t) => {
+      const { device, kept } = await open(t)
+      const asked = await referTooLarge(t)
+      const { execState, reason, output } = await install(device)
+      assert.deepEqual(
+        [execState, reason, output],
+        ['FAILED', 'the file my-app does not fit on the disk', ''],
+      )
+      assert.deepEqual([asked, kept()], [[], []])
+    },
+  )
 
-  test(`${named} a full disk is FAILED, and leaves nothing`, {
-    skip: program.missing ?? false,
-  }, async (t) => {
-    const bin = temporaryFolder(t)
-    const curl = join(bin, 'curl')
-    // Whoever writes a file gets no further than its first block; what curl says is what it says of a full disk.
-    const full = 'case "$*" in *.part*) trap "" XFSZ; ulimit -f 1 ;; esac'
-    writeFileSync(curl, `#!/bin/sh\n${full}\nPATH=\${PATH#*:} exec curl "$@"\n`, { mode: 0o755 })
-    const { device, kept } = await open(t, { PATH: `${bin}:${process.env.PATH}` })
-    const content = randomBytes(200_000)
-    await refer((await openOrigin(t, content)).url, content)
-    const { execState, reason, output } = await install(device)
-    assert.deepEqual([execState, output], ['FAILED', ''])
-    assert.equal(reason, 'the file my-app cannot be stored: the disk is full, or cannot be written')
-    assert.deepEqual(kept(), [])
-  })
+  chaosTest(
+    `${named} a full disk is FAILED, and leaves nothing`,
+    {
+      skip: program.missing ?? false,
+    },
+    async (t) => {
+      const bin = temporaryFolder(t)
+      const curl = join(bin, 'curl')
+      // Whoever writes a file gets no further than its first block; what curl says is what it says of a full disk.
+      const full = 'case "$*" in *.part*) trap "" XFSZ; ulimit -f 1 ;; esac'
+      writeFileSync(curl, `#!/bin/sh\n${full}\nPATH=\${PATH#*:} exec curl "$@"\n`, { mode: 0o755 })
+      const { device, kept } = await open(t, { PATH: `${bin}:${process.env.PATH}` })
+      const content = randomBytes(200_000)
+      await refer((await openOrigin(t, content)).url, content)
+      const { execState, reason, output } = await install(device)
+      assert.deepEqual([execState, output], ['FAILED', ''])
+      assert.equal(reason, 'the file my-app cannot be stored: the disk is full, or cannot be written')
+      assert.deepEqual(kept(), [])
+    },
+  )
 }

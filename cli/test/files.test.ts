@@ -43,16 +43,16 @@ test('a large file is sent over a connection that breaks; --no-resume sends it i
   const proxy = await openCuttingProxy(t, server.http)
   const access = { JOBCAST_URL: proxy.url, JOBCAST_API_KEY: server.adminKey }
   const given = join(dataFolder(t), 'large.bin')
-  const content = randomBytes(20 * 1024 * 1024)
+  const content = randomBytes(9 * 1024 * 1024)
   writeFileSync(given, content)
   // The answers to the first calls never arrive.
   proxy.cutNext(0, 0, 0)
   const put = await runJobcast(['files', 'put', 'large', '1', given], access)
   assert.equal(put.code, 0, put.stderr)
-  assert.match(put.stderr, /^Created file large, version 1: 20971520 bytes/m)
+  assert.match(put.stderr, /^Created file large, version 1: 9437184 bytes/m)
   assert.ok(proxy.connections > 3)
   const whole = await jobcast('files', 'put', 'large', '2', given, '--no-resume')
-  assert.match(whole.stderr, /^Created file large, version 2: 20971520 bytes/m)
+  assert.match(whole.stderr, /^Created file large, version 2: 9437184 bytes/m)
 })
 
 test('a file that cannot be read is a usage error', async () => {

@@ -147,7 +147,7 @@ chaosTest('a run that is paused by its rule ends with 10, and says why', async (
   assert.match(summary, /<p>Run \d+ is paused .*1 of 3 released.*<\/p>/)
 })
 
-test('a run that waits for approval ends with 9, with a warning', async (t) => {
+chaosTest('a run that waits for approval ends with 9, with a warning', async (t) => {
   const { code, outputs, annotations } = await act(t, { job: 'update', devices: 'good-1', approval: 'true' })
   assert.equal(code, 9)
   assert.equal(outputs.state, 'AWAITING_APPROVAL')
@@ -158,7 +158,7 @@ test('a run that waits for approval ends with 9, with a warning', async (t) => {
   assert.match(annotations[0]?.message ?? '', /waits for approval/)
 })
 
-test('ends at once without waiting, and with 7 if the wait takes too long', async (t) => {
+chaosTest('ends at once without waiting, and with 7 if the wait takes too long', async (t) => {
   await server.putJobAndDevices('update', ['away-1'])
   const inputs = { job: 'update', devices: 'away-1' }
   const unwatched = await act(t, { ...inputs, wait: 'false' })

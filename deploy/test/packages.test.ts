@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import { after, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { neededNode } from '@jobcast/agent/needed-node'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { endWithProcess } from '@jobcast/testkit/end-with-process'
 import { newTemporaryFolder, temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { isChaos } from '@jobcast/testkit/test-size'
@@ -158,24 +159,28 @@ for (const node of isChaos ? [thisNode, ...otherNodes] : [thisNode]) {
       }
     })
 
-    test('an idle agent loads nothing large, over each transport', {
-      skip: isLinux ? false : 'needs /proc',
-    }, async (t) => {
-      const device = `idle-${node.version}`
-      await jobcast('apply', '--file', fleetFile(device))
-      const token = (await jobcast('devices', 'token', device)).stdout.trim()
-      for (const flags of [[], ['--http']]) {
-        const agent = startAgent(t, node, server, { device, token, flags })
-        await once(agent.stdout, 'data')
-        // What it does after it has connected, such as to report its attributes, counts as well.
-        await sleep(500)
-        const megabytes = residentMegabytes(agent.pid)
-        assert.ok(megabytes <= idleMegabytes, `${flags.join(' ')}: ${megabytes} MB`)
-        t.diagnostic(`${flags.join(' ') || 'WebSocket'}: ${megabytes.toFixed(1)} MB`)
-        agent.kill('SIGTERM')
-        await once(agent, 'exit')
-      }
-    })
+    chaosTest(
+      'an idle agent loads nothing large, over each transport',
+      {
+        skip: isLinux ? false : 'needs /proc',
+      },
+      async (t) => {
+        const device = `idle-${node.version}`
+        await jobcast('apply', '--file', fleetFile(device))
+        const token = (await jobcast('devices', 'token', device)).stdout.trim()
+        for (const flags of [[], ['--http']]) {
+          const agent = startAgent(t, node, server, { device, token, flags })
+          await once(agent.stdout, 'data')
+          // What it does after it has connected, such as to report its attributes, counts as well.
+          await sleep(500)
+          const megabytes = residentMegabytes(agent.pid)
+          assert.ok(megabytes <= idleMegabytes, `${flags.join(' ')}: ${megabytes} MB`)
+          t.diagnostic(`${flags.join(' ') || 'WebSocket'}: ${megabytes.toFixed(1)} MB`)
+          agent.kill('SIGTERM')
+          await once(agent, 'exit')
+        }
+      },
+    )
 
     test('every command can be loaded', async () => {
       assert.equal((await jobcast('completion', 'bash')).stderr, '')
