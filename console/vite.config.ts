@@ -2,8 +2,32 @@ import { defineConfig } from 'vite'
 import packageJson from '../package.json' with { type: 'json' }
 
 /** Modules that every screen loads. As one file they are compressed better, and no other file has to list their names. */
-const onEveryScreen =
-  /node_modules[\\/](?:preact|@preact|@tanstack)[\\/]|client[\\/]src[\\/]|parts[\\/](?:icon|parse-time|natural-order|time|state-bar)\.|api[\\/](?:refusal|self|use-list)\./
+const onEveryScreen = [
+  /node_modules[\\/](?:preact|@preact|@tanstack)[\\/]|client[\\/]src[\\/]/,
+  /console[\\/]src[\\/](?:router|routes|scopes|theme|wall|match-path|kept-scroll|reload-when-back)\./,
+  /console[\\/]src[\\/]live[\\/](?!events-worker)/,
+  /console[\\/]src[\\/]palette[\\/]open-palette\./,
+  /console[\\/]src[\\/]api[\\/](?:client|issuer|queries|paged-list|read-why-waiting|refusal|self|ticket|use-action|use-approvals|use-list|use-query|query-client)\./,
+  /console[\\/]src[\\/]parts[\\/](?:icon|parse-time|natural-order|time|state-bar|exec-state|navigation|key-help|field|freeze-banner|error-note|dialog|page-header|relative-time|lazy-part|empty-state|owner-switch|connection-state|is-focus-free|screen-title|counts-words|run-state-word|duration)\./,
+]
+
+/** What most screens load together: fewer files, of which more is the same. A screen that needs none of a group does not load it. */
+const groups = [
+  { name: 'base', test: (id: string) => onEveryScreen.some((each) => each.test(id)), priority: 2 },
+  {
+    name: 'lists',
+    test: /console[\\/]src[\\/](?:parts[\\/](?:data-table|paged-table|visible-rows|sorted-rows|is-narrow|list-screen|select-column|saved-views)|screens[\\/]executions[\\/](?:execution-columns|live-executions|export|job-filter))\./,
+  },
+  {
+    name: 'parts',
+    priority: 1,
+    test: /console[\\/]src[\\/](?:parts[\\/](?:wrong-filters|is-possible-name|tabs|use-settled|presence|confirm-button|copy-button|state-badge|principal-word|maker|facts|form-dialog|check-list|trigger-href|use-seconds|error-at|code-block|command-line)|api[\\/](?:refresh-keys|request-key|is-there)|styles[\\/]forms)\./,
+  },
+  {
+    name: 'rollout',
+    test: /console[\\/]src[\\/]rollout[\\/](?:rollout-part|rollout-picture|rollout-buttons|resume-without|wave-lane|wave-parts|gate-of-run|gate-words|stop-rules|rule-words|why-not-approve|causes|rollout|picture)\./,
+  },
+]
 
 export default defineConfig({
   root: import.meta.dirname,
@@ -22,7 +46,7 @@ export default defineConfig({
     rolldownOptions: {
       checks: { bundlerTimings: false },
       output: {
-        codeSplitting: { groups: [{ name: 'base', test: onEveryScreen }] },
+        codeSplitting: { groups },
       },
     },
   },

@@ -12,6 +12,7 @@ import {
   sessionRefused,
   shownSelf,
 } from './api/self.ts'
+import { ticket } from './api/ticket.ts'
 import { followWhileVisible } from './live/live-events.ts'
 import { refreshAll } from './live/refresher.ts'
 import { PaletteShortcut } from './palette/open-palette.tsx'
@@ -28,10 +29,12 @@ import type { Route, ScreenProps } from './route.ts'
 import { navigate, path, screensOpened, search } from './router.ts'
 import { findRoute, routes } from './routes.ts'
 import { useScopes } from './scopes.ts'
-import { SignInScreen, ticket } from './screens/sign-in.tsx'
 import { isWall } from './wall.ts'
 
 const signInPath = '/sign-in'
+
+/** Loaded only without a session. */
+const SignInScreen = lazyPart<{ onShown: () => void }>(() => import('./screens/sign-in.tsx'))
 
 /** Loaded after the screen. */
 const WatchAttention = lazyPart<object>(() => import('./attention/watch-attention.tsx'))

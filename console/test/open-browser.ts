@@ -81,7 +81,7 @@ export async function borrowPage(
 }
 
 async function newPage(contextOptions: BrowserContextOptions): Promise<WatchedPage> {
-  // Without a language the browser takes one from the machine that may be none (`en-US@posix`), and uPlot stumbles.
+  // Without a language the browser takes one from the machine that may be none (`en-US@posix`).
   // Without motion there is no moment in which a colour is half another one.
   const defaults = { locale: 'en-US', reducedMotion: 'reduce' } as const
   const context = await (await openBrowser()).newContext({ ...defaults, ...contextOptions })

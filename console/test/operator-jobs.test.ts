@@ -161,10 +161,10 @@ test('an operator starts a canary that stops, looks at it, and resumes', async (
     broken.clear()
 
     await operator.openScreen('Fleet')
-    const item = page.getByRole('region', { name: 'Needs you' }).getByRole('listitem')
+    const item = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem')
     const canary = item.filter({ hasText: 'canary-job' })
     await canary.getByText('disk full').waitFor()
-    await operator.follow('Look', canary)
+    await operator.follow('Review', canary)
     await page.getByText('disk full × 1').waitFor()
     await operator.press('Resume')
     await operator.press('Resume', operator.dialog)

@@ -157,7 +157,7 @@ chaosTest(
     await owner.call('PUT', '/job/api/jobs/update', { body: {} })
     const devices = await Promise.all(['n1', 'n2'].map((name) => newDevice(owner, name)))
     const page = await openSignedIn(t, owner, '/', { viewport: { width: 1920, height: 1080 } })
-    await page.getByText('Nothing needs you.').waitFor()
+    await page.getByText('Nothing needs your attention.').waitFor()
     const rollout = { order: 'GIVEN', waves: [{ size: 1 }, { size: '100%' }] }
     const body = { jobName: 'update', targets: { deviceIds: ['n1', 'n2'] }, rollout }
     const { json } = await owner.call('POST', '/job/api/runs', { body })
@@ -166,10 +166,13 @@ chaosTest(
       return run.json.rollout.released === 1
     })
     await end(devices[0], 'FAILED')
-    const strip = page.getByRole('region', { name: 'Needs you' })
+    const strip = page.getByRole('region', { name: 'Needs attention' })
     await strip.getByText('update is paused').waitFor()
     await strip.getByText('in wave 1 of 2: 1 of 1 devices of wave 1 did not succeed').waitFor()
-    assert.equal(await strip.getByRole('link', { name: 'Look' }).getAttribute('href'), `/runs/${json.runId}`)
+    assert.equal(
+      await strip.getByRole('link', { name: 'Review' }).getAttribute('href'),
+      `/runs/${json.runId}`,
+    )
     await page
       .getByRole('navigation')
       .getByRole('link', { name: 'Fleet' })
@@ -186,7 +189,7 @@ chaosTest(
 
     await strip.getByRole('button', { name: 'Resume' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click()
-    await page.getByText('Nothing needs you.').waitFor()
+    await page.getByText('Nothing needs your attention.').waitFor()
     await page.waitForFunction(() => document.title === 'Fleet · Jobcast')
   },
 )
@@ -312,7 +315,7 @@ test('runs that wait for approval are counted in the navigation, and approved or
   const made = await server.call('POST', '/job/api/runs', { key: own, body })
   const mine = await openWithKey(t, server, own, { path: '/approvals' })
   await mine
-    .getByText('1 run waits for somebody else: you have created, changed, fired or already approved it.')
+    .getByText('1 run waits for someone else: you created, changed, fired or already approved it.')
     .waitFor()
   await mine.getByText('Nothing to approve').waitFor()
   await page.goto(`${server.http}/runs/${second.runId}`)

@@ -374,7 +374,7 @@ chaosTest('the calendar shows future runs and the windows by zone, in the stated
     .getByRole('button', { name: 'Remove Europe/Berlin' })
     .or(page.getByRole('button', { name: 'Remove UTC' }))
     .click()
-  await page.getByLabel('Windows in the time zone of devices in').fill('Asia/Tokyo')
+  await page.getByLabel('Windows of devices in').fill('Asia/Tokyo')
   await page.keyboard.press('Enter')
   await page.getByText('Times in UTC.').waitFor()
   await page

@@ -58,7 +58,7 @@ const placesOfRuns = (page: Page) =>
   })
 
 async function checkWall(page: Page, leastPixels: number): Promise<void> {
-  const needs = page.getByRole('region', { name: 'Needs you' })
+  const needs = page.getByRole('region', { name: 'Needs attention' })
   await needs.getByText('update is paused').waitFor()
   await needs.getByText('mostly disk full (1 of 1)').waitFor()
   await needs.getByText('update awaits your approval').waitFor()

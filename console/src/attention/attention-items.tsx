@@ -40,7 +40,7 @@ function Item({ item }: { item: AttentionItem }) {
       {!isWall.value && (
         <div class="actions">
           <a class="button" href={hrefOf(item)}>
-            Look
+            Review
           </a>
           {item.kind === 'paused-run' && <Steering run={item.run} />}
         </div>

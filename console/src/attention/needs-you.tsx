@@ -9,8 +9,8 @@ export function NeedsYou() {
   const items = useAttention()
   if (items === undefined) return null
   return (
-    <section class={`needs-you ${items.length > 0 ? 'some' : ''}`} aria-label="Needs you">
-      {items.length === 0 ? <p class="quiet">Nothing needs you.</p> : <Items items={items} />}
+    <section class={`needs-you ${items.length > 0 ? 'some' : ''}`} aria-label="Needs attention">
+      {items.length === 0 ? <p class="quiet">Nothing needs your attention.</p> : <Items items={items} />}
     </section>
   )
 }

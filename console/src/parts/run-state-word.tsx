@@ -33,5 +33,5 @@ export function RunStateWord({ run }: { run: Run }) {
 /** Whether the window is open depends on the device; executions that have not begun may wait for it. */
 function WindowWord({ run: { window, counts, finished } }: { run: Run }) {
   if (finished || window === null || counts.PENDING === 0) return null
-  return <span class="run-word">in the window {window}</span>
+  return <span class="run-word">only in window {window}</span>
 }

@@ -1,4 +1,4 @@
-// Time series with uPlot, which is loaded when the first chart is drawn.
+// A chart of time series. What draws it is loaded with the first one.
 
 import { useEffect, useRef } from 'preact/hooks'
 import { isDark } from '../theme.ts'

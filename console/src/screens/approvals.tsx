@@ -27,10 +27,7 @@ export default function ApprovalsScreen({ route }: ScreenProps) {
       {runs?.length === 0 && (
         <section class="panel" aria-label="Approvals">
           <EmptyState icon="good" title="Nothing to approve">
-            <p>
-              Runs appear here when they wait for approval by somebody who has not created, changed or fired
-              them.
-            </p>
+            <p>Runs that need the approval of someone who did not create, change or fire them appear here.</p>
           </EmptyState>
         </section>
       )}
@@ -44,8 +41,8 @@ export default function ApprovalsScreen({ route }: ScreenProps) {
       {hasMore && <p class="quiet">Only the newest runs are shown.</p>}
       {forOthers.length > 0 && (
         <p class="quiet">
-          {forOthers.length === 1 ? '1 run waits' : `${formatCount(forOthers.length)} runs wait`} for somebody
-          else: you have created, changed, fired or already approved {forOthers.length === 1 ? 'it' : 'them'}.
+          {forOthers.length === 1 ? '1 run waits' : `${formatCount(forOthers.length)} runs wait`} for someone
+          else: you created, changed, fired or already approved {forOthers.length === 1 ? 'it' : 'them'}.
         </p>
       )}
     </>

@@ -60,7 +60,7 @@ export default function CalendarScreen({ route }: ScreenProps) {
       <div class="filters">
         <ZoneField label="Times in" value={typed} onInput={(next) => setSearch({ zone: next })} />
         <TagsField
-          label="Windows in the time zone of devices in"
+          label="Windows of devices in"
           values={asked.length > 0 ? asked : [zone]}
           onChange={(zones) => setSearchAll('deviceZone', zones.slice(0, zonesAtMost))}
           suggestions={suggestedZones}

@@ -6,6 +6,7 @@ import { useList } from '../api/use-list.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { writeDuration } from '../parts/duration.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
 import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
@@ -13,7 +14,6 @@ import { triggerHref } from '../parts/trigger-href.ts'
 import type { ScreenProps } from '../route.ts'
 import { search } from '../router.ts'
 import { useScopes } from '../scopes.ts'
-import { NewJob } from './jobs/new-job.tsx'
 import './jobs.css'
 
 const hrefOf = ({ jobName }: Job) => `/jobs/${encodeURIComponent(jobName)}`
@@ -70,6 +70,8 @@ const triggerColumn: Column<Job> = {
     </span>
   ),
 }
+
+const NewJob = lazyPart<object>(() => import('./jobs/new-job.tsx'))
 
 export default function JobsScreen({ route }: ScreenProps) {
   const { can } = useScopes()

@@ -52,7 +52,7 @@ const columns: Column<ApiKey>[] = [
   {
     name: 'scopes',
     title: 'Scopes',
-    width: 'minmax(0, 5fr)',
+    width: 'minmax(0, 6fr)',
     isMinor: true,
     cell: ({ scopes, jobs, where, addresses }) => (
       <span class="tags">
@@ -72,7 +72,7 @@ const columns: Column<ApiKey>[] = [
   {
     name: 'used',
     title: 'Last used',
-    width: '110px',
+    width: '92px',
     isMinor: true,
     cell: ({ lastUsedAt }) =>
       lastUsedAt ? <RelativeTime at={lastUsedAt} /> : <span class="quiet">never</span>,
@@ -80,7 +80,7 @@ const columns: Column<ApiKey>[] = [
   {
     name: 'expires',
     title: 'Expires',
-    width: '110px',
+    width: '92px',
     isMinor: true,
     cell: ({ expiresAt }) =>
       expiresAt ? <RelativeTime at={expiresAt} isAhead /> : <span class="quiet">never</span>,
@@ -88,7 +88,7 @@ const columns: Column<ApiKey>[] = [
   {
     name: 'maker',
     title: 'Created by',
-    width: 'minmax(0, 2fr)',
+    width: 'minmax(0, 1.2fr)',
     isMinor: true,
     cell: (key) => <Maker {...makerOf(key)} />,
   },

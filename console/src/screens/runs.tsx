@@ -40,20 +40,25 @@ const columns: Column<Run>[] = [
     width: 'minmax(0, 2fr)',
     sortBy: ({ jobName }) => jobName,
     cell: ({ jobName }) => <a href={`/jobs/${encodeURIComponent(jobName)}`}>{jobName}</a>,
-    under: ({ launchedAt }) => <RelativeTime at={launchedAt} />,
+    under: ({ total, launchedAt }) => (
+      <>
+        {formatCount(total)} {total === 1 ? 'device' : 'devices'}, <RelativeTime at={launchedAt} />
+      </>
+    ),
   },
   {
     name: 'devices',
     title: 'Devices',
     width: '76px',
     align: 'end',
+    isMinor: true,
     sortBy: ({ total }) => total,
     cell: ({ total }) => formatCount(total),
   },
   {
     name: 'states',
     title: 'States',
-    width: 'minmax(80px, 2fr)',
+    width: 'minmax(124px, 2fr)',
     cell: (run) => (
       <div class="run-states">
         <StateBar counts={run.counts} total={run.total} />

@@ -4,13 +4,13 @@ import type { Schedule } from '@jobcast/client'
 import { lists } from '../api/queries.ts'
 import { useList } from '../api/use-list.ts'
 import type { Column } from '../parts/data-table.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import type { ScreenProps } from '../route.ts'
 import { search } from '../router.ts'
 import { useScopes } from '../scopes.ts'
 import { NoSchedules } from './schedules/no-schedules.tsx'
-import { NewSchedule } from './schedules/schedule-editor.tsx'
 import { ScheduleState } from './schedules/schedule-state.tsx'
 import { whenInWords } from './schedules/when-in-words.ts'
 
@@ -73,6 +73,10 @@ const columns: Column<Schedule>[] = [
       ),
   },
 ]
+
+const NewSchedule = lazyPart<object>(() =>
+  import('./schedules/schedule-editor.tsx').then((editor) => ({ default: editor.NewSchedule })),
+)
 
 export default function SchedulesScreen({ route }: ScreenProps) {
   const { can } = useScopes()

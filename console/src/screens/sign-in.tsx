@@ -1,36 +1,18 @@
 // Sign-in: at the OpenID Connect issuer, with an API key, or with a ticket in the link that `npm start` prints.
 
 import type { TicketFacts } from '@jobcast/client'
-import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { hasIssuer, signInHref } from '../api/issuer.ts'
-import { endedBecause, findSelf, mayBeSignedIn, self, signIn } from '../api/self.ts'
+import { endedBecause, findSelf, mayBeSignedIn, signIn } from '../api/self.ts'
+import { ticket } from '../api/ticket.ts'
 import { useAction } from '../api/use-action.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { TextField } from '../parts/field.tsx'
 import { Mark } from '../parts/navigation.tsx'
 
-/** `/sign-in#ticket=…`: the part after # is not sent to any server. It is removed from the address and the history. */
-export const ticket = signal(takeTicket())
-
-// If the page is already open, opening a link does not reload it.
-window.addEventListener('hashchange', () => {
-  const taken = takeTicket()
-  if (taken === undefined) return
-  ticket.value = taken
-  self.value = null
-})
-
-function takeTicket(): string | undefined {
-  const taken = new URLSearchParams(location.hash.slice(1)).get('ticket')
-  if (taken === null) return undefined
-  history.replaceState(null, '', `${location.pathname}${location.search}`)
-  return taken
-}
-
-export function SignInScreen({ onShown }: { onShown: () => void }) {
+export default function SignInScreen({ onShown }: { onShown: () => void }) {
   const [apiKey, setApiKey] = useState('')
   const byTicket = useAction((taken: string) => signIn({ ticket: taken }))
   const byKey = useAction(() => signIn({ apiKey: apiKey.trim() }))

@@ -10,17 +10,18 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { TextField } from '../parts/field.tsx'
 import { isPossibleName } from '../parts/is-possible-name.ts'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import type { ScreenProps } from '../route.ts'
 import { search, setSearch, setSearchAll } from '../router.ts'
 import { useScopes } from '../scopes.ts'
 import { readFilter } from '../selector/selector-text.ts'
+import type { Call } from './trigger/call-texts.ts'
 import { DevicePicker } from './trigger/device-picker.tsx'
 import { useDirectory } from './trigger/directory.ts'
 import { JobPicker } from './trigger/job-picker.tsx'
 import { readTagged } from './trigger/read-tagged.ts'
 import { RolloutSection } from './trigger/rollout-section.tsx'
-import { SameCall } from './trigger/same-call.tsx'
 import { SelectorSummary } from './trigger/selector-summary.tsx'
 import { Summary } from './trigger/summary.tsx'
 import { DevicesError, jobErrorOf } from './trigger/trigger-errors.tsx'
@@ -28,6 +29,9 @@ import { useRunDraft } from './trigger/use-run-draft.ts'
 import { useTrigger } from './trigger/use-trigger.ts'
 import { useChosenVersion, versionWanted, WhatToRun } from './trigger/what-to-run.tsx'
 import { WhenSection } from './trigger/when-section.tsx'
+
+/** Loaded when a job and devices are chosen. */
+const SameCall = lazyPart<Call>(() => import('./trigger/same-call.tsx'))
 
 type Selection = { deviceIds: ReadonlySet<string>; tag: string | undefined }
 

@@ -29,7 +29,7 @@ export function SelectorField({ label, text, onInput, isStrict = false, hint }: 
         {...(hint !== undefined && { hint })}
         value={text}
         onInput={onInput}
-        placeholder={`${isStrict ? '' : 'kiosk, or '}tag=kiosk and site=berlin and not online`}
+        placeholder={`${isStrict ? '' : 'kiosk, or '}tag=kiosk and site=berlin`}
         error={filter.kind === 'wrong' ? wrongText(text, filter) : undefined}
       />
       {filter.kind === 'where' && <Count where={filter.where} />}

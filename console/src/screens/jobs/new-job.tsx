@@ -9,7 +9,7 @@ import { navigate } from '../../router.ts'
 import { contentOf, newDraft, problemOf } from './job-draft.ts'
 import { isAtJobField, JobFields } from './job-fields.tsx'
 
-export function NewJob() {
+export default function NewJob() {
   const [jobName, setJobName] = useState('')
   const [draft, setDraft] = useState(() => newDraft())
   const name = jobName.trim()

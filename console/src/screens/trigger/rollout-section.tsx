@@ -1,10 +1,12 @@
 // The rollout of the run: waves, a rate, gates, and stop rules.
 
-import '../../styles/forms.css'
 import { CheckList } from '../../parts/check-list.tsx'
-import { ApprovalFields } from '../../rollout/approval-fields.tsx'
+import { lazyPart } from '../../parts/lazy-part.tsx'
 import type { RolloutDraft } from '../../rollout/rollout-draft.ts'
-import { RolloutFields } from '../../rollout/rollout-fields.tsx'
+import type { StepsProps } from './steps-fields.tsx'
+
+/** Loaded on demand, because most runs release to all devices at once. */
+const StepsFields = lazyPart<StepsProps>(() => import('./steps-fields.tsx'))
 
 type Props = {
   draft: RolloutDraft
@@ -35,17 +37,7 @@ export function RolloutSection({ draft, onChange, hasDefault, error }: Props) {
           This job has a default rollout or needs approval. A rollout set here replaces the default one.
         </p>
       )}
-      {draft.isOn && (
-        <>
-          <RolloutFields draft={draft} onChange={onChange} error={error} />
-          <ApprovalFields
-            label="Needs approval"
-            about="by others, before it starts"
-            value={draft.approval}
-            onChange={(approval) => set({ approval })}
-          />
-        </>
-      )}
+      {draft.isOn && <StepsFields draft={draft} onChange={onChange} error={error} />}
     </section>
   )
 }

@@ -6,7 +6,7 @@ import { type Call, type CallKind, callTexts } from './call-texts.ts'
 const kinds = Object.keys(callTexts) as CallKind[]
 
 /** The call of the button for a terminal, a script or a program. */
-export function SameCall({ url, jobName, deviceIds, tag, where, release }: Call) {
+export default function SameCall({ url, jobName, deviceIds, tag, where, release }: Call) {
   const [kind, setKind] = useState<CallKind>('curl')
   const { whole, shown } = useMemo(
     () => callTexts[kind]({ url, jobName, deviceIds, tag, where, release }),
