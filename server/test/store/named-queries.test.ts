@@ -107,6 +107,25 @@ for (const [name, openQueries] of Object.entries(open)) {
     assert.equal((await queries.one(counted, byTitle, { titles: [] })).count, 0)
   })
 
+  test(`${name}: records keep their fields, also where a field is NULL in each of them`, async (t) => {
+    const queries = await openQueries(t)
+    const { largeId, sampleNo, title } = sample.fields
+    const GIVEN = rows({ largeId, sampleNo, title: orNull(title) })
+    const READ = inBoth(
+      ({ records }) => `
+      SELECT "largeId", CAST("sampleNo" AS integer) AS "sampleNo", title
+      FROM ${records('given', { largeId, sampleNo, title })} ORDER BY "sampleNo"`,
+    )
+    const read = async (given: object[]) =>
+      (await queries.all(GIVEN, READ, { given })).map((row) => ({ ...row }))
+    const none = [1, 2].map((no) => ({ largeId: null, sampleNo: no, title: null }))
+    assert.deepEqual(await read(none), none)
+    const some = none.map((row) => ({ ...row, title: row.sampleNo === 1 ? null : 'b' }))
+    assert.deepEqual(await read(some), some)
+    const empty = none.map((row) => ({ ...row, sampleNo: null }))
+    assert.deepEqual(await read(empty), empty)
+  })
+
   test(`${name}: a statement that has nothing to do there is not sent, and a row that must be there is missed`, async (t) => {
     const queries = await openQueries(t)
     assert.equal(await queries.run({ sqlite: '', postgres: '' }), 0)

@@ -31,13 +31,14 @@ const LOCK = inBoth(
   WHERE device.deleted_at IS NULL
   ${is === 'postgres' ? `ORDER BY device.owner_no, device.device_id ${lock} OF device` : ''}`,
 )
-const insert = insertInto(deviceAttribute.fields)
+// For new devices, which have no attributes: a fifth less work for PostgreSQL than with ON CONFLICT.
+const ADD = insertInto(deviceAttribute.fields)
 const replacing = `ON CONFLICT (device_no, name, reported)
   DO UPDATE SET value = excluded.value, sort_key = excluded.sort_key, shadowed = excluded.shadowed,
     zone = excluded.zone`
-const PUT: typeof insert = {
-  sqlite: `${insert.sqlite} ${replacing}`,
-  postgres: `${insert.postgres} ${replacing}`,
+const PUT: typeof ADD = {
+  sqlite: `${ADD.sqlite} ${replacing}`,
+  postgres: `${ADD.postgres} ${replacing}`,
 }
 const named = deviceAttribute.pick('deviceNo', 'name', 'isReported')
 const isNamed = ({ field }: Pick<Spelling, 'field'>) =>
@@ -59,6 +60,8 @@ export type AttributeChange = {
   ownerNo: number
   deviceId: string
   deviceNo: number
+  /** Created in this transaction. */
+  isNew?: boolean
   isReported: boolean
   before: Attributes
   now: Attributes
@@ -71,16 +74,8 @@ export function writeAttributes(queries: Writes, changes: AttributeChange[]): vo
     changesOf(change.before, change.now).map((name) => ({ name, ...change })),
   )
   const [put, dropped] = [each.filter(isPut), each.filter((change) => !isPut(change))]
-  queries.sendRows(
-    PUT,
-    put.map(({ ownerNo, deviceNo, name, isReported, now, others }) => {
-      const value = now[name] as Attributes[string]
-      const isShadowed = isReported && Object.hasOwn(others, name)
-      const zone = name === zoneAttribute ? zoneOf(value) : null
-      const found = { value: JSON.stringify(value), sortKey: sortKeyOf(value), isShadowed, zone }
-      return { ownerNo, deviceNo, name, isReported, ...found }
-    }),
-  )
+  queries.sendRows(ADD, put.filter(({ isNew }) => isNew).map(toRow))
+  queries.sendRows(PUT, put.filter(({ isNew }) => !isNew).map(toRow))
   queries.sendRows(
     DROP,
     dropped.map(({ deviceNo, name, isReported }) => ({ deviceNo, name, isReported })),
@@ -93,6 +88,23 @@ export function writeAttributes(queries: Writes, changes: AttributeChange[]): vo
   )
   const moved = each.filter(({ name }) => name === zoneAttribute)
   if (moved.length > 0) queries.zonesChanged(moved.map(toZone))
+}
+
+function toRow(change: AttributeChange & { name: string }) {
+  const { ownerNo, deviceNo, name, isReported, now, others } = change
+  const value = now[name] as Attributes[string]
+  const isShadowed = isReported && Object.hasOwn(others, name)
+  const zone = name === zoneAttribute ? zoneOf(value) : null
+  return {
+    ownerNo,
+    deviceNo,
+    name,
+    isReported,
+    value: JSON.stringify(value),
+    sortKey: sortKeyOf(value),
+    isShadowed,
+    zone,
+  }
 }
 
 function toZone({ ownerNo, deviceId, deviceNo, isReported, now, others }: AttributeChange): ZoneChange {

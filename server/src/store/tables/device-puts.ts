@@ -178,6 +178,7 @@ function attributesOf({ ownerNo, deviceId, deviceNo, before, now }: Entry): Attr
     ownerNo,
     deviceId,
     deviceNo,
+    isNew: before === undefined,
     isReported: false,
     before: before?.attributes ?? {},
     now: now?.attributes ?? {},
