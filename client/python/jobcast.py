@@ -4948,10 +4948,7 @@ class Jobcast(_Transport):
         )
 
     def get_fleet(self) -> Fleet:
-        """Get pending and running executions, results of the last hour and the history of the last day.
-
-        Errors: J-814 A restricted API key cannot be used for this.
-        """
+        """Get pending and running executions, results of the last hour and the history of the last day."""
         return self._value(_Call("GET", "/job/api/fleet", safe=True))
 
     def get_fleet_groups(self, *, by: Optional[str] = None, limit: Optional[int] = None) -> FleetGroups:
@@ -5019,8 +5016,6 @@ class Jobcast(_Transport):
             launched_before: End of the range; default: now.
             job_name: Only executions of this job.
             buckets: At most this many buckets of equal length.
-
-        Errors: J-814 A restricted API key cannot be used for this.
         """
         return self._value(
             _Call(

@@ -34,6 +34,7 @@ import type { Tell } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { addServiceLevels } from './observe/service-levels.ts'
 import { BridgeViews } from './state/bridge-views.ts'
+import { CachedCounts } from './state/cached-counts.ts'
 import { ChangeSignal } from './state/change-signal.ts'
 import { DailyOutput } from './state/daily-output.ts'
 import { Deliveries } from './state/deliveries.ts'
@@ -147,6 +148,7 @@ export function buildParts(options: PartsOptions) {
   const { direct } = contents
   const documents = new Documents(store, secretBox, buildFileLinks({ secretBox, now, base, direct }))
   const confirmedOf = (part: RunPart & { where: string }) => countConfirmed({ store }, part)
+  const cachedCounts = new CachedCounts(elapsed)
   const shared = {
     ...given,
     limits: new RateLimits(rates, elapsed, (limit) => tell({ kind: 'rate-limited', limit })),
@@ -183,7 +185,8 @@ export function buildParts(options: PartsOptions) {
     historyChanges: { count: 0 },
     health: new HealthCheck(() => store.checkHealth()),
     fleetHistory: new FleetHistory({ store, now }),
-    fleetGroups: new FleetGroupsReader({ store, now, elapsed }),
+    cachedCounts,
+    fleetGroups: new FleetGroupsReader({ store, now, counts: cachedCounts }),
     secretBox,
     contents,
     filesHealth: healthOf(contents),

@@ -1,5 +1,4 @@
 // Counts devices by state for each tag, group or value of an attribute. A count reads all devices of an owner, page by page.
-// Counts of one owner run in sequence, and a result is cached for longer the longer it took.
 
 import { ApiError, type ExecState } from '@jobcast/contract'
 import type { Caller } from '../domain/access/caller.ts'
@@ -7,19 +6,15 @@ import { isConfinedToDevices } from '../domain/access/restriction.ts'
 import { type ListFleetStore, listFleet } from '../domain/device/list-fleet.ts'
 import type { StoredFleetDevice } from '../domain/device/ports/fleet.ts'
 import { shownExecution } from '../domain/device/shown-execution.ts'
+import type { CachedCounts } from './cached-counts.ts'
 import { type LabelStore, labelsBy } from './fleet-labels.ts'
 
 type GroupsStore = ListFleetStore & LabelStore
 type Reaching = Pick<Caller, 'ownerNo' | 'restriction'>
 
 const pageSize = 10_000
-/** At most a twentieth of the time is spent reading. */
-const idleShare = 19
-const minAgeMs = 1000
 /** Further groups are counted in `total` only: an attribute may have a distinct value per device. */
 const maxGroups = 1000
-/** Cached results of all owners together. */
-const maxCached = 100
 
 /** State of the device's current or last execution; NONE: it never had one. */
 type DeviceState = ExecState | 'NONE'
@@ -32,64 +27,23 @@ export type FleetGroup = {
 }
 export type FleetGroups = { at: number; all: FleetGroup; groups: FleetGroup[]; total: number }
 
-type Kept = { groups: Promise<FleetGroups>; until: number }
-
 export class FleetGroupsReader {
   readonly #store: GroupsStore
   readonly #now: () => number
-  readonly #elapsed: () => number
-  readonly #kept = new Map<string, Kept>()
-  /** Per owner, resolves when the last requested count ends. */
-  readonly #turns = new Map<number, Promise<void>>()
+  readonly #counts: CachedCounts
 
-  constructor({ store, now, elapsed }: { store: GroupsStore; now: () => number; elapsed: () => number }) {
+  constructor({ store, now, counts }: { store: GroupsStore; now: () => number; counts: CachedCounts }) {
     this.#store = store
     this.#now = now
-    this.#elapsed = elapsed
+    this.#counts = counts
   }
 
   /** `by`: tag, group, or the name of an attribute. A caller restricted to devices counts these, but not by groups. */
   read(caller: Reaching, by: string): Promise<FleetGroups> {
     const { ownerNo, restriction } = caller
     if (by === 'group' && isConfinedToDevices(caller)) return Promise.reject(new ApiError('J-814'))
-    const key = JSON.stringify([ownerNo, by, restriction?.where ?? null])
-    const kept = this.#kept.get(key)
-    if (kept && this.#elapsed() < kept.until) return kept.groups
-    let startedAt = 0
-    const groups = this.#inTurn(ownerNo, () => {
-      startedAt = this.#elapsed()
-      return this.#count(caller, by)
-    })
-    const reading: Kept = { groups, until: Number.POSITIVE_INFINITY }
-    this.#keep(key, reading)
-    groups.then(
-      () => {
-        const took = this.#elapsed() - startedAt
-        reading.until = this.#elapsed() + Math.max(minAgeMs, took * idleShare)
-      },
-      () => this.#kept.get(key) === reading && this.#kept.delete(key),
-    )
-    return groups
-  }
-
-  #inTurn<Result>(ownerNo: number, work: () => Promise<Result>): Promise<Result> {
-    const before = this.#turns.get(ownerNo) ?? Promise.resolve()
-    const done = before.then(work)
-    const settle = () => {
-      if (this.#turns.get(ownerNo) === turn) this.#turns.delete(ownerNo)
-    }
-    const turn: Promise<void> = done.then(settle, settle)
-    this.#turns.set(ownerNo, turn)
-    return done
-  }
-
-  /** Caches the result, evicting the oldest. */
-  #keep(key: string, reading: Kept): void {
-    this.#kept.delete(key)
-    this.#kept.set(key, reading)
-    if (this.#kept.size <= maxCached) return
-    const [oldest] = this.#kept.keys()
-    if (oldest !== undefined) this.#kept.delete(oldest)
+    const question = ['groups', by, restriction?.where ?? null]
+    return this.#counts.read(ownerNo, question, () => this.#count(caller, by))
   }
 
   async #count(caller: Reaching, by: string): Promise<FleetGroups> {

@@ -3,11 +3,10 @@
 // slow, and any node can serve it.
 
 import type { Store } from '../domain/common/ports/store.ts'
-import { addFlow, emptyStep, type Step, stepMs } from '../domain/device/fleet-steps.ts'
+import { addFlow, emptyStep, type Step, stepMs, stepsPerDay } from '../domain/device/fleet-steps.ts'
 
 type HistoryStore = Pick<Store, 'countFlows' | 'findEventBefore' | 'getEventBounds'>
 
-const stepsKept = (24 * 60 * 60_000) / stepMs
 /** Bounds the first read on a busy day to a second or two. */
 const maxEventsAtFirst = 1_000_000
 
@@ -73,7 +72,7 @@ export class FleetHistory {
       history.upTo = page.upTo
       more = page.more
     }
-    const oldest = Math.floor(this.#now() / stepMs) - stepsKept + 1
+    const oldest = Math.floor(this.#now() / stepMs) - stepsPerDay + 1
     history.firstStepNo = Math.max(history.firstStepNo, oldest)
     for (const stepNo of history.steps.keys()) if (stepNo < history.firstStepNo) history.steps.delete(stepNo)
     return history
@@ -82,11 +81,11 @@ export class FleetHistory {
   async #begin(wanted: OfJobs): Promise<OwnerHistory> {
     const { ownerNo } = wanted
     const now = this.#now()
-    const dayAgo = await this.#store.findEventBefore({ ownerNo, at: now - stepsKept * stepMs })
+    const dayAgo = await this.#store.findEventBefore({ ownerNo, at: now - stepsPerDay * stepMs })
     const { newest, purgedUpTo } = await this.#store.getEventBounds({ ownerNo })
     const upTo = Math.max(dayAgo, purgedUpTo, newest - maxEventsAtFirst)
     const isComplete = upTo === dayAgo && upTo >= purgedUpTo
-    const firstStepNo = Math.floor(now / stepMs) - stepsKept + 1
+    const firstStepNo = Math.floor(now / stepMs) - stepsPerDay + 1
     if (isComplete) return { upTo, firstStepNo, steps: new Map() }
     // The log starts within the day, so its first step is incomplete and left out.
     const { flows } = await this.#store.countFlows({ ownerNo, after: upTo, stepMs })

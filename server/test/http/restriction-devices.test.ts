@@ -311,3 +311,32 @@ test('tools of MCP can be called by a restricted key, and show its devices', asy
   assert.match(reply.text, /ours-1/)
   assert.doesNotMatch(reply.text, /hidden-1|CANARY/)
 })
+
+test('the fleet and the statistics have the devices of the key and their executions', async (t) => {
+  await putDevice('counted-1', { tags: ['counted'] })
+  await putDevice('counted-2', { tags: ['counted'] })
+  const { apiKey: before } = await newKey({ where: 'tag=counted' })
+  const nothing = (await api.call('GET', '/job/api/fleet', { key: before })).json
+  assert.deepEqual([nothing.devices.total, nothing.waiting, nothing.oldestWaiting], [2, 0, null])
+  const run = await api.trigger('our-job', ['hidden-1', 'counted-1', 'counted-2'])
+  await api.trigger('our-job', ['hidden-1'])
+  const [, first, second] = run.json
+  const end = `/job/api/executions/${first.jobExecutionId}/cancel`
+  assert.equal((await api.call('POST', end, { body: {} })).status, 200)
+  // The selector of another key: the same devices, but not the counts that are cached.
+  const { apiKey: other } = await newKey({ where: 'tag=counted and tag=counted' })
+  const fleet = (await api.call('GET', '/job/api/fleet', { key: other })).json
+  assert.deepEqual([fleet.devices, fleet.waiting, fleet.running], [{ total: 2, online: 0 }, 1, 0])
+  assert.deepEqual([fleet.history.waiting.at(-1), fleet.history.waiting.at(-2)], [1, 0])
+  assert.equal(fleet.oldestWaiting.jobExecutionId, second.jobExecutionId)
+  const stats = (await api.call('GET', '/job/api/stats', { key: other })).json
+  const { total, counts } = stats.overall
+  assert.deepEqual([total, counts.PENDING, counts.CANCELED], [2, 1, 1])
+  assert.equal((await api.call('GET', '/job/api/stats?jobName=absent', { key: other })).json.overall.total, 0)
+  await t.test('also after a device has left the selector', async () => {
+    await putDevice('counted-1', { tags: [] })
+    const { apiKey: third } = await newKey({ where: 'tag=counted and tag!=x' })
+    const left = (await api.call('GET', '/job/api/stats', { key: third })).json.overall
+    assert.deepEqual([left.total, left.counts.CANCELED], [1, 0])
+  })
+})

@@ -245,9 +245,15 @@ test('the fleet and the statistics count executions of the own jobs only', async
   assert.equal((await get('stats?jobName=uncounted')).overall.total, 0)
   for (const path of ['fleet/devices', 'fleet/groups'])
     assertRefused(await api.call('GET', `/job/api/${path}`, { key: apiKey }), 'J-814')
-  const { apiKey: both } = await api.newKey(['READ'], { jobs: ['counted*'], where: 'tag=a' })
-  for (const path of ['fleet', 'stats'])
-    assertRefused(await api.call('GET', `/job/api/${path}`, { key: both }), 'J-814')
+  const { apiKey: both } = await api.newKey(['READ'], { jobs: ['counted*'], where: 'deviceId=c1' })
+  const { devices, waiting, oldestWaiting, history } = await get('fleet', both)
+  assert.deepEqual([devices.total, waiting, history.waiting.at(-1)], [1, 2, 2])
+  assert.deepEqual([oldestWaiting.jobName, oldestWaiting.deviceId], ['counted-1', 'c1'])
+  const { overall, jobs: ofJobs } = await get('stats', both)
+  assert.deepEqual(
+    [overall.total, ofJobs.map((each: { jobName: string }) => each.jobName)],
+    [2, ['counted-1']],
+  )
 })
 
 test('the stream has no events of what lies outside', async (t) => {

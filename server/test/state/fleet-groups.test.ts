@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import type { Store } from '../../src/domain/common/ports/store.ts'
+import { CachedCounts } from '../../src/state/cached-counts.ts'
 import { FleetGroupsReader } from '../../src/state/fleet-groups.ts'
 
 /** Each page of devices is answered by the test. */
@@ -27,7 +28,8 @@ function openReader() {
     },
     listDeviceValues: async () => [],
   } as unknown as Store
-  const reader = new FleetGroupsReader({ store, now: () => 0, elapsed: () => clock.ms })
+  const counts = new CachedCounts(() => clock.ms)
+  const reader = new FleetGroupsReader({ store, now: () => 0, counts })
   const aPage = () => waitUntil('a page is read', () => waiting.length > 0)
   return { reader, clock, most, waiting, aPage, pages: () => pages }
 }

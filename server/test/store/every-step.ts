@@ -366,7 +366,16 @@ export async function takeEveryStep(store: Store): Promise<void> {
   for (const job of [{}, { jobName: 'restart' }, { jobs }, { jobName: 'restart', jobs }])
     await store.readStats({ ownerNo, ...range, ...job })
   await store.countFailures({ ownerNo, runId, groups: 9, sampled: 9 })
-  await store.countRunsWithin({ ownerNo, runIds: [runId], where: { kind: 'all' } })
+  const where = { kind: 'all' } as const
+  await store.countRunsWithin({ ownerNo, runIds: [runId], where })
+  await store.listDurationsWithin({ ownerNo, runIds: [runId], where, stride: 1 })
+  for (const job of [{}, { jobs }]) {
+    const between = { after: 0, before: 99, stepMs: 1000, maxExecutions: 9 }
+    await store.countFlowsWithin({ ownerNo, where, ...between, ...job })
+    await store.countUnfinished({ ownerNo, devices: [{ deviceNo: 1, deviceId: 'd1' }], ...job })
+    const { stepMs: _, maxDurations: __, ...launched } = range
+    await store.listLaunchedRuns({ ownerNo, ...launched, maxExecutions: 9, ...job })
+  }
   await store.listSharedValues({ ownerNo, runId, failed: 9, succeeded: 9, least: 1, percent: 2, limit: 9 })
   for (const job of [{}, { jobs }]) await store.countFlows({ ownerNo, after: 0, stepMs: 1000, ...job })
   await store.getDocument({ jobVersion: 1 })

@@ -54,6 +54,62 @@ export async function exerciseRunFailures(t: TestContext, { store }: StoreUnderT
     assert.deepEqual([left?.runId, left?.total, more], [mixed.runId, 1, []])
   })
 
+  await t.test('what callers restricted to devices count is bounded, and only of their devices', async () => {
+    const devices = ['in-1', 'in-2', 'out-1']
+    const { ownerNo, trigger } = await seedOwner(store, { devices, jobs: ['restart', 'update'] })
+    const runs = [
+      await createOne(store, trigger(devices)),
+      await createOne(store, trigger(['in-1', 'out-1'], { jobName: 'update' })),
+    ]
+    const [first, second] = runs.map(({ runId }) => runId)
+    await bringTo(store, ownerNo, runs[0]?.firstExecutionId ?? 0, 'SUCCEEDED')
+    const where = parseSelector('deviceId~in-*')
+    const slice = { after: undefined, limit: 9 }
+    const { items } = await store.selectDevices({ ownerNo, where, slice })
+    const unfinished = (more: object) => store.countUnfinished({ ownerNo, devices: items, ...more })
+    const [, ofFirst = 0] = [0, 1].map((index) => (runs[0]?.firstExecutionId ?? 0) + index)
+    assert.deepEqual(await unfinished({}), { waiting: 2, running: 0, oldestWaitingId: ofFirst })
+    const oldestWaitingId = runs[1]?.firstExecutionId
+    assert.deepEqual(await unfinished({ jobs: ['up*'] }), { waiting: 1, running: 0, oldestWaitingId })
+    assert.deepEqual(await unfinished({ jobs: ['x'] }), {
+      ...{ waiting: 0, running: 0, oldestWaitingId: undefined },
+    })
+
+    const range = { ownerNo, from: startedAt - 1, to: startedAt + 60_000, maxRuns: 9 }
+    const launched = async (maxExecutions: number, maxRuns = 9) => {
+      const found = await store.listLaunchedRuns({ ...range, maxRuns, maxExecutions })
+      return [found.runs.map(({ runId, total }) => [runId, total]), found.isComplete]
+    }
+    const both = [
+      [second, 2],
+      [first, 3],
+    ]
+    assert.deepEqual(await launched(5), [both, true])
+    assert.deepEqual(await launched(4), [[both[0]], false])
+    assert.deepEqual(await launched(1), [[both[0]], false])
+    assert.deepEqual(await launched(9, 1), [[both[0]], false])
+
+    const runIds = runs.map(({ runId }) => runId)
+    const durations = await store.listDurationsWithin({ ownerNo, runIds, where, stride: 1 })
+    assert.deepEqual(
+      durations.map(({ runId }) => runId),
+      [first],
+    )
+    const { newest } = await store.getEventBounds({ ownerNo })
+    const events = { ownerNo, where, after: 0, before: newest + 1, stepMs: 1000 }
+    const flows = async (maxExecutions: number, more = {}) => {
+      const { created, isCut, ...found } = await store.countFlowsWithin({ ...events, maxExecutions, ...more })
+      const counted = found.flows.map(({ from, to, count }) => `${from} ${to} ${count}`).sort()
+      return [created.map(({ runId, total }) => [runId, total]), counted, isCut]
+    }
+    const moved = ['IN_PROGRESS SUCCEEDED 1', 'PENDING IN_PROGRESS 1']
+    assert.deepEqual(await flows(5), [both, moved, false])
+    assert.deepEqual(await flows(5, { jobs: ['update'] }), [[both[0]], [], false])
+    assert.deepEqual(await flows(4), [[both[0]], moved, true])
+    const outside = parseSelector('deviceId=out-1')
+    assert.deepEqual(await flows(5, { where: outside }), [both, [], false])
+  })
+
   await t.test(
     'failures are counted by their reason, without what was canceled before it was sent',
     async () => {

@@ -2,8 +2,7 @@
 // entry are refused (J-814).
 //
 // Refused on purpose, besides what is refused to callers restricted to jobs: changes of jobs, which other devices get, too;
-// schedules and groups, which select from all devices; the levels, the history and the statistics of executions, which are summed
-// up for all devices and would have to read every execution for each selector.
+// schedules and groups, which select from all devices.
 
 /**
  * `open`: neither shows nor changes anything that belongs to a device. `device`, `execution`: the one in the path must be
@@ -45,6 +44,8 @@ const rules = {
   getDevice: 'device',
   listDevices: 'applies',
   countDevices: 'applies',
+  getFleet: 'applies',
+  getStats: 'applies',
   listFleetDevices: 'applies',
   getFleetGroups: 'applies',
   getFreeze: 'open',

@@ -5,6 +5,7 @@ import { isActive } from '../execution/execution.ts'
 import type { Flow } from './ports/fleet.ts'
 
 export const stepMs = 5 * 60_000
+export const stepsPerDay = (24 * 60 * 60_000) / stepMs
 
 /** One time step; `waiting` and `running` are changes of these counts. `failed` counts all end states except SUCCEEDED and CANCELED. */
 export type Step = { waiting: number; running: number; succeeded: number; failed: number }

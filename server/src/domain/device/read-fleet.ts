@@ -1,12 +1,20 @@
 // The fleet overview: current counts from the store, and the last day from the history.
 
 import type { Caller } from '../access/caller.ts'
+import { reachOf } from '../access/device-reach.ts'
 import { jobFilterOf } from '../access/restriction.ts'
 import type { Store } from '../common/ports/store.ts'
+import type { CachedCounts } from './cached-counts.ts'
 import { type Step, stepMs } from './fleet-steps.ts'
 import type { FleetLevels } from './ports/fleet.ts'
+import { readHistoryWithin, readLevelsWithin } from './read-fleet-within.ts'
 
-export type FleetDeps = { store: Store; fleetHistory: FleetHistory }
+export type FleetDeps = {
+  store: Store
+  fleetHistory: FleetHistory
+  cachedCounts: CachedCounts
+  now: () => number
+}
 
 /** Oldest step first; the last one is in progress. `jobs`: only of jobs that match one of these. */
 type FleetHistory = {
@@ -25,11 +33,23 @@ export type FleetNow = FleetLevels & {
 }
 
 /** A caller restricted to jobs sees all devices, and the executions of these jobs. */
-export async function readFleet({ store, fleetHistory }: FleetDeps, caller: Caller): Promise<FleetNow> {
+export async function readFleet(deps: FleetDeps, caller: Caller): Promise<FleetNow> {
+  const { store, fleetHistory, cachedCounts, now } = deps
   const { ownerNo } = caller
+  const where = reachOf(caller)
   const ofJobs = jobFilterOf(caller)
-  const { from, steps } = await fleetHistory.read(ownerNo, ofJobs.jobs)
-  const levels = await store.getFleetLevels({ ownerNo, ...ofJobs })
+  if (where === undefined) {
+    const history = await fleetHistory.read(ownerNo, ofJobs.jobs)
+    return toFleetNow(history, await store.getFleetLevels({ ownerNo, ...ofJobs }))
+  }
+  return cachedCounts.read(ownerNo, ['fleet', where, ofJobs], async () => {
+    const within = { ownerNo, where, ...ofJobs }
+    const history = await readHistoryWithin(store, { ...within, now: now() })
+    return toFleetNow(history, await readLevelsWithin(store, within))
+  })
+}
+
+function toFleetNow({ from, steps }: { from: number; steps: Step[] }, levels: FleetLevels): FleetNow {
   const lastHour = steps.slice(-stepsPerHour)
   return {
     ...levels,

@@ -2,11 +2,14 @@
 
 import { ApiError, type ExecState, execStates } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
+import { reachOf } from '../access/device-reach.ts'
 import { jobFilterOf } from '../access/restriction.ts'
 import type { Store } from '../common/ports/store.ts'
+import type { CachedCounts } from './cached-counts.ts'
 import type { Duration, LaunchedCounts } from './ports/stats.ts'
+import { readStatsWithin } from './read-stats-within.ts'
 
-export type StatsDeps = { store: Store; now: () => number }
+export type StatsDeps = { store: Store; cachedCounts: CachedCounts; now: () => number }
 
 // Limits of what one request reads.
 const maxRuns = 50_000
@@ -42,7 +45,14 @@ export type StatsFound = {
   jobs: (Figures & { jobName: string })[]
 }
 
-export async function readStats(
+export async function readStats(deps: StatsDeps, caller: Caller, range: StatsRange): Promise<StatsFound> {
+  const where = reachOf(caller)
+  if (where === undefined) return countStats(deps, caller, range)
+  const question = ['stats', where, jobFilterOf(caller), range]
+  return deps.cachedCounts.read(caller.ownerNo, question, () => countStats(deps, caller, range))
+}
+
+async function countStats(
   { store, now }: StatsDeps,
   caller: Caller,
   { jobName, buckets, ...range }: StatsRange,
@@ -59,7 +69,9 @@ export async function readStats(
   const limits = { maxRuns, maxDurations }
   const ofJobs = { ...jobFilterOf(caller), ...(jobName !== undefined && { jobName }) }
   const asked = { ownerNo: caller.ownerNo, from, to, stepMs, ...limits, ...ofJobs }
-  const { launched, durations, completeFrom = from } = await store.readStats(asked)
+  const where = reachOf(caller)
+  const found = await (where ? readStatsWithin(store, { ...asked, where }) : store.readStats(asked))
+  const { launched, durations, completeFrom = from } = found
   const steps = Array.from({ length: Math.ceil((to - from) / stepMs) }, (_, stepNo) => stepNo)
   const byStep = groupBy(launched, durations, ({ stepNo }) => stepNo)
   const byJob = groupBy(launched, durations, (each) => each.jobName)

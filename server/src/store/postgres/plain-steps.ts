@@ -16,6 +16,7 @@ import { runFailureSnapshots } from '../tables/run-failures.ts'
 import { runsWithinSnapshots } from '../tables/runs-within.ts'
 import { bind, type Input } from '../tables/step.ts'
 import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
+import { countUnfinished } from '../tables/unfinished-count.ts'
 import type { CachedKeys } from './cached-keys.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Database } from './database.ts'
@@ -36,6 +37,10 @@ export function bindPlainSteps(db: Database, catalogue: Catalogue, keys: CachedK
     ...bind(selectionSnapshots, (step) => db.inSelection(({ named }) => step(named))),
     ...bind(runFailureSnapshots, (step) => db.inSelection(({ named }) => step(named))),
     ...bind(runsWithinSnapshots, (step) => db.inSelection(({ named }) => step(named))),
+    countUnfinished: ({ devices, ...of }: Input<'countUnfinished'>) => {
+      const deviceNos = devices.map(({ deviceNo }) => deviceNo)
+      return db.inSelection(({ named }) => countUnfinished(named, { ...of, deviceNos }))
+    },
     listDevices(list: Input<'listDevices'>) {
       if (!hasSelector(list)) return deviceReads.listDevices(db.named, list)
       return db.inSelection(({ named }) => listSelected(named, list))

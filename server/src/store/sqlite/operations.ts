@@ -23,6 +23,7 @@ import { runFailureSnapshots } from '../tables/run-failures.ts'
 import { runsWithinSnapshots } from '../tables/runs-within.ts'
 import { bind, type Input } from '../tables/step.ts'
 import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
+import { countUnfinished } from '../tables/unfinished-count.ts'
 import type { DeviceRow } from './catalogue.ts'
 import { inSnapshot, inTransaction, isDiskFault } from './database.ts'
 import { noWaiters, prepareDrafts } from './draft-writer.ts'
@@ -57,6 +58,7 @@ export function prepareReads(db: DatabaseSync) {
     getLaunchedRun: (run: { runId: number }) => getLaunchedRun(queries, run),
     readLevels: (wanted: Parameters<typeof readLevels>[1]) =>
       inSnapshot(db, () => readLevels(queries, wanted)),
+    countUnfinished: (of: Parameters<typeof countUnfinished>[1]) => countUnfinished(queries, of),
   }
 }
 

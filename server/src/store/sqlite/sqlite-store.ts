@@ -2,6 +2,8 @@
 
 import { join } from 'node:path'
 import type { Store } from '../../domain/common/ports/store.ts'
+import { lowestOf } from '../../domain/device/lowest-id.ts'
+import type { UnfinishedCount } from '../../domain/device/ports/fleet.ts'
 import { batchSize } from '../../domain/execution/move-batch.ts'
 import { heldFrom } from '../../domain/rollout/rollout.ts'
 import { prepareDataFolder } from '../data-folder.ts'
@@ -102,6 +104,7 @@ export function buildSqliteStore(parts: StoreParts): Store {
     ...releaseTurn(scanner, runFailureSnapshots),
     ...releaseTurn(scanner, runsWithinSnapshots),
     ...buildCountSteps(reader, scanner),
+    countUnfinished: (of) => countUnfinished(catalogue, scanner, of),
     listDevices: (list) =>
       hasSelector(list) ? scanner.call('listSelected', list) : reader.call('listDevices', list),
     ...releaseTurn(writer, plainWrites),
@@ -159,6 +162,31 @@ function buildCountSteps(
     countConfirmed: (part) => threadOf(part).call('countConfirmed', part),
     listEndedPart: (part) => threadOf({ from: part.first, to: part.last }).call('listEndedPart', part),
   }
+}
+
+/** Ids that one call reads. */
+const idsPerCall = 20_000
+
+async function countUnfinished(
+  catalogue: Catalogue,
+  scanner: ReaderThread,
+  { ownerNo, devices, ...ofJobs }: Parameters<Store['countUnfinished']>[0],
+): Promise<UnfinishedCount> {
+  const known = catalogue.devices(ownerNo)
+  const all = devices.flatMap(({ deviceId }) => catalogue.unfinishedOf(ownerNo, known.getOnDisk(deviceId)))
+  const sum: UnfinishedCount = { waiting: 0, running: 0, oldestWaitingId: undefined }
+  for (let start = 0; start < all.length; start += idsPerCall) {
+    const ids = all.slice(start, start + idsPerCall)
+    const { waiting, running, oldestWaitingId } = await scanner.call('countUnfinished', {
+      ownerNo,
+      ids,
+      ...ofJobs,
+    })
+    sum.waiting += waiting
+    sum.running += running
+    sum.oldestWaitingId = lowestOf(sum.oldestWaitingId, oldestWaitingId)
+  }
+  return sum
 }
 
 type KeySteps = Pick<

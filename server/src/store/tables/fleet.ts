@@ -189,7 +189,9 @@ function executionOf(jobExecutionId: number | null, execState: ExecState | null)
   return jobExecutionId !== null && execState !== null ? { jobExecutionId, execState } : null
 }
 
-function toFlow({ type, stepNo, from, count }: ReturnType<typeof FLOW.read>): Flow[] {
+type CountedEvents = Pick<ReturnType<typeof FLOW.read>, 'type' | 'stepNo' | 'from' | 'count'>
+
+export function toFlow({ type, stepNo, from, count }: CountedEvents): Flow[] {
   if (type === 'run.created') return count ? [{ stepNo, from: null, to: 'PENDING', count }] : []
   if (from === null || type === 'execution.progress') return []
   return count ? [{ stepNo, from, to: stateOf({ type, from }), count }] : []

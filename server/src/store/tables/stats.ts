@@ -1,7 +1,13 @@
 // Counts over time. Both statements read a bounded number of rows by id: every n-th execution of a large run, or of many runs.
 
 import type { Flow } from '../../domain/device/ports/fleet.ts'
-import type { Duration, LaunchedCounts, StatsQuestion, StoredStats } from '../../domain/device/ports/stats.ts'
+import type {
+  Duration,
+  LaunchedCounts,
+  LaunchedRun,
+  StatsQuestion,
+  StoredStats,
+} from '../../domain/device/ports/stats.ts'
 import { columnOf, inBoth, type Queries, type Sql, type Values } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { job, run, transition } from '../schema/tables.ts'
@@ -55,6 +61,14 @@ const launchedIn = (wanted: OfJobs) =>
   GROUP BY 1, 2`,
   )
 
+const LAUNCHED_RUN = rows({ ...run.pick('runId', 'launchedAt', 'total'), ...job.pick('jobName') })
+const launchedRuns = (wanted: OfJobs) =>
+  inBoth(
+    ({ join }) => `
+  SELECT run_id AS "runId", launched_at AS "launchedAt", total, job_name AS "jobName"
+  FROM (${chosen(wanted)}) AS chosen ${join} job ON job.job_no = chosen.job_no ORDER BY run_id DESC`,
+  )
+
 const DURATION = rows({ ...job.pick('jobName'), stepNo: number(), ms: number() })
 const STRIDE = 'CAST(:stride AS bigint)'
 const FIRST_SAMPLED = `(first_execution_id + ${STRIDE} - 1) / ${STRIDE} * ${STRIDE}` as const
@@ -81,7 +95,7 @@ export const statsReads: ReadSteps<'countRunFlows'> = {
     queries.all(FLOW, RUN_FLOWS, partOf(RUN_FLOWS, question)),
 }
 
-export const statsSnapshots: ReadSteps<'readStats'> = {
+export const statsSnapshots: ReadSteps<'readStats' | 'listLaunchedRuns'> = {
   async readStats(queries, question): Promise<StoredStats> {
     const { jobs, ...asked } = question
     const { ownerNo, from, to, maxRuns, maxDurations } = asked
@@ -106,6 +120,23 @@ export const statsSnapshots: ReadSteps<'readStats'> = {
     const given = { ...values, stride }
     const durations: Duration[] = await queries.all(DURATION, sampled, given)
     return { launched, durations, completeFrom: runs < maxRuns ? undefined : oldest }
+  },
+  async listLaunchedRuns(queries, question) {
+    const { jobs, maxExecutions, ...asked } = question
+    const { ownerNo, from, to, maxRuns } = asked
+    const first = await findRunAt(queries, ownerNo, from)
+    const behind = await findRunAt(queries, ownerNo, to)
+    const values: Values = { ...asked, ...jobValues(jobs), first, behind }
+    const sql: Sql = launchedRuns(question)
+    const found = await queries.all(LAUNCHED_RUN, sql, values)
+    const runs: LaunchedRun[] = []
+    let executions = 0
+    for (const each of found) {
+      executions += each.total
+      if (executions > maxExecutions && runs.length > 0) return { runs, isComplete: false }
+      runs.push(each)
+    }
+    return { runs, isComplete: found.length < maxRuns }
   },
 }
 

@@ -1,6 +1,7 @@
 // The part of the store's port for fleet overviews, under the rules of store.ts.
 
 import type { ExecState } from '@jobcast/contract'
+import type { Selector } from '@jobcast/contract/selector'
 import type { OwnerList, Sliced } from '../../common/ports/slices.ts'
 
 export type WaitingExecution = {
@@ -37,6 +38,22 @@ export type StoredFleetDevice = {
 /** How many executions changed from one state to another in a time step; from null: they were created. */
 export type Flow = { stepNo: number; from: ExecState | null; to: ExecState; count: number }
 
+/** Flows of devices that match a selector. `created`: runs that were created, newest first, whose flows are not counted. */
+export type FlowsWithin = {
+  flows: Flow[]
+  created: { runId: number; at: number; total: number }[]
+  /** All events after this one were read. */
+  downTo: number
+  /** When the oldest event that was read happened; undefined: there was none. */
+  oldestAt: number | undefined
+  events: number
+  /** It ended before a run with too many executions. */
+  isCut: boolean
+}
+
+/** Unfinished executions of some devices. */
+export type UnfinishedCount = { waiting: number; running: number; oldestWaitingId: number | undefined }
+
 /** Totals of all owners. */
 export type ServiceLevels = { pending: number; running: number; oldestPendingAt: number | null }
 
@@ -59,4 +76,23 @@ export type FleetStore = {
     after: number
     stepMs: number
   }): Promise<{ flows: Flow[]; upTo: number; more: boolean }>
+  /**
+   * The same for devices that match a selector, from newer to older events: reads a few thousand events between `after` and
+   * `before`, and ends before a run with which the created runs would have more than `maxExecutions` executions.
+   */
+  countFlowsWithin(slice: {
+    ownerNo: number
+    where: Selector
+    jobs?: readonly string[]
+    after: number
+    before: number
+    stepMs: number
+    maxExecutions: number
+  }): Promise<FlowsWithin>
+  /** `jobs`: as in `getFleetLevels`. */
+  countUnfinished(of: {
+    ownerNo: number
+    devices: { deviceNo: number; deviceId: string }[]
+    jobs?: readonly string[]
+  }): Promise<UnfinishedCount>
 }

@@ -37,6 +37,10 @@ export type StoredStats = {
   completeFrom: number | undefined
 }
 
+/** Runs launched in the range, newest first: those with up to `maxExecutions` executions together, and always the newest one. */
+type LaunchedRunsQuestion = Omit<StatsQuestion, 'stepMs' | 'maxDurations'> & { maxExecutions: number }
+export type LaunchedRun = { runId: number; jobName: string; launchedAt: number; total: number }
+
 export type StatsStore = {
   /**
    * Counts state changes of every `stride`-th execution of the run, by time step after `from`
@@ -45,4 +49,5 @@ export type StatsStore = {
   countRunFlows(question: RunKey & { from: number; stepMs: number; stride: number }): Promise<Flow[]>
   /** Searches by run id, which grows with time: if the wall clock was set back, runs at the edge may be missing. */
   readStats(question: StatsQuestion): Promise<StoredStats>
+  listLaunchedRuns(question: LaunchedRunsQuestion): Promise<{ runs: LaunchedRun[]; isComplete: boolean }>
 }

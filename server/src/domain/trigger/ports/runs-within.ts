@@ -13,4 +13,11 @@ export type RunWithin = {
 export type RunsWithinStore = {
   /** The runs that have such executions, in any order. */
   countRunsWithin(runs: { ownerNo: number; runIds: number[]; where: Selector }): Promise<RunWithin[]>
+  /** How long executions of these runs took that succeeded on devices that match: those whose id is a multiple of `stride`. */
+  listDurationsWithin(runs: {
+    ownerNo: number
+    runIds: number[]
+    where: Selector
+    stride: number
+  }): Promise<{ runId: number; ms: number }[]>
 }
