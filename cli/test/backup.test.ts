@@ -1,7 +1,16 @@
 // A backup while a service writes, and a service that starts from it.
 
 import assert from 'node:assert/strict'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openServer } from '@jobcast/testkit/open-server'
@@ -76,6 +85,28 @@ test('a backup taken during triggers has everything acknowledged before it, and 
   // Ids keep growing after a restore.
   const next = await second.trigger('restart', ['d1'], { key: server.adminKey })
   assert.ok(next.json[0].jobExecutionId > Math.max(...found), next.text)
+})
+
+test('a service does not start on a copy of a database with secrets without their key', async (t) => {
+  const first = await openServer(t, { dataFolder: join(dataFolder(t), 'data'), secretsKeys: [] })
+  const put = await first.call('PUT', '/job/api/secrets/token', { body: { value: 'a-secret-value' } })
+  assert.equal(put.status, 201, put.text)
+  await first.server.stop()
+  const copy = join(dataFolder(t), 'copy')
+  cpSync(first.folder, copy, { recursive: true })
+  rmSync(join(copy, 'secrets-key'))
+  await assert.rejects(
+    openServer(t, { dataFolder: copy, secretsKeys: [] }),
+    /copy.secrets-key is missing: .*secrets new-key/,
+  )
+  assert.ok(!existsSync(join(copy, 'secrets-key')))
+  const examined = await runJobcast(['doctor', '--data', copy])
+  assert.match(examined.stdout, /! keys +secrets-key missing in .*copy/)
+
+  copyFileSync(join(first.folder, 'secrets-key'), join(copy, 'secrets-key'))
+  await openServer(t, { dataFolder: copy, secretsKeys: [] })
+  const again = await runJobcast(['doctor', '--data', copy])
+  assert.match(again.stdout, /✓ keys /)
 })
 
 test('a backup overwrites nothing, leaves no partial file, and names what is missing', async (t) => {

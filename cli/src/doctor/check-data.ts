@@ -26,7 +26,7 @@ export function* checkData(folder: string): Generator<Finding> {
     yield problem('data', `no database (jobcast.db) found in ${folder}`, exitCode.notFound)
     return
   }
-  for (const check of [checkUse, checkReaders, checkIntegrity, checkSpace]) {
+  for (const check of [checkUse, checkReaders, checkIntegrity, checkKeys, checkSpace]) {
     try {
       yield check(folder)
     } catch (error) {
@@ -73,6 +73,27 @@ function checkIntegrity(folder: string): Finding {
     const [found] = Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})
     if (found === 'ok') return ok('integrity', 'the database is intact')
     return problem('integrity', `the database is damaged (${found}): restore a backup`, exitCode.unavailable)
+  } finally {
+    db.close()
+  }
+}
+
+/** A restored backup has no keys: without them the service does not start on it. */
+function checkKeys(folder: string): Finding {
+  const db = new DatabaseSync(join(folder, 'jobcast.db'), { readOnly: true, timeout: 5000 })
+  try {
+    const has = (table: string) =>
+      db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) !== undefined &&
+      db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined
+    const missing = [
+      ...(has('audit_seal') && !existsSync(join(folder, 'audit-key.pem')) ? ['audit-key.pem'] : []),
+      ...(has('secret') && !existsSync(join(folder, 'secrets-key')) ? ['secrets-key'] : []),
+    ]
+    if (missing.length === 0) return ok('keys', 'the folder has the keys that the database needs')
+    return warning(
+      'keys',
+      `${missing.join(' and ')} missing in ${folder}: the service does not start without, unless you set --audit-key or JOBCAST_SECRETS_KEY`,
+    )
   } finally {
     db.close()
   }

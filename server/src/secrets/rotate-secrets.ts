@@ -25,7 +25,7 @@ export async function rotateSecrets(
   const { store } = await openStore(place, () => undefined)
   try {
     if (keys.length > 0) return await reencrypt(store, new SecretBox(keys))
-    const old = ensureSecretsKeys({ secretsKeys: [], ...place })
+    const old = await ensureSecretsKeys(store, { secretsKeys: [], ...place })
     const fresh = newSecretsKey()
     const texts = [fresh, ...old.map((key) => key.toString('base64url'))]
     // Both keys are needed until everything is encrypted again, also after an interruption.

@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import type { Store } from '../domain/common/ports/store.ts'
 import { StartRefused } from '../store/migrate.ts'
 import { keepKeyFile, readKeyFile } from './key-file.ts'
 
@@ -24,23 +25,39 @@ export function secretsKeyFile(dataFolder: string): string {
   return join(dataFolder, 'secrets-key')
 }
 
-/** No keys are generated for PostgreSQL, because all nodes need the same ones. */
-export function ensureSecretsKeys(config: {
-  secretsKeys: readonly Buffer[]
-  dataFolder: string
-  databaseUrl: string | undefined
-}): readonly Buffer[] {
+/**
+ * No keys are generated for PostgreSQL, because all nodes need the same ones, and none for a database that already has secrets, such
+ * as a restored backup: a new key would hide until the first device needs a secret that the old key is missing.
+ */
+export async function ensureSecretsKeys(
+  store: Pick<Store, 'listSealed' | 'listSealedSecrets'>,
+  config: { secretsKeys: readonly Buffer[]; dataFolder: string; databaseUrl: string | undefined },
+): Promise<readonly Buffer[]> {
   const { secretsKeys, dataFolder, databaseUrl } = config
   if (secretsKeys.length > 0 || databaseUrl !== undefined) return secretsKeys
   const file = secretsKeyFile(dataFolder)
+  const text = readKeyFile(file)
+  if (text === undefined && (await hasSecrets(store))) {
+    throw new StartRefused(
+      `${file} is missing: the secrets in the database are encrypted with the key in it. Restore the file from a backup, or set ` +
+        `JOBCAST_SECRETS_KEY to that key. If the key is lost, create another one with "jobcast secrets new-key > ${file}", start ` +
+        'the service, and put each secret again.',
+    )
+  }
   const keepNew = () =>
     keepKeyFile(file, `${newSecretsKey()}\n`, dataFolder, {
       name: 'the key for secrets',
       instead: 'set a key of your own as JOBCAST_SECRETS_KEY',
     })
-  const keys = parseSecretsKeys(readKeyFile(file) ?? keepNew())
+  const keys = parseSecretsKeys(text ?? keepNew())
   if (keys) return keys
   throw new StartRefused(
     `${file} contains no key. Restore it from a backup, or remove it if there are no secrets; the next start creates a new one.`,
   )
+}
+
+/** Named secrets, or secret parameters of runs. */
+async function hasSecrets(store: Pick<Store, 'listSealed' | 'listSealedSecrets'>): Promise<boolean> {
+  const named = await store.listSealedSecrets({ ownerNo: 0, secretName: '', version: 0, limit: 1 })
+  return named.length > 0 || (await store.listSealed({ after: 0, limit: 1 })).length > 0
 }

@@ -34,7 +34,7 @@ export async function openParts(start: Start, needs: PartsNeeds): Promise<Parts>
   const { store, now, steady, joined } = storage
   return buildParts({
     ...{ store, signer, tell, metrics, now, elapsed, isAllowedAddress },
-    secretBox: new SecretBox(ensureSecretsKeys(config)),
+    secretBox: new SecretBox(await ensureSecretsKeys(store, config)),
     moment: momentsOf(now, steady, config),
     stopping: stopping.signal,
     maxOutputBytes: config.maxOutputBytes,
