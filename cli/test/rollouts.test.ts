@@ -42,7 +42,7 @@ test('a failed canary stops the run, and a wait exits with 10 at once; ls and ge
   const stderr = waiting.stderr()
   assert.match(
     stderr,
-    /Run \d+ is paused by gate \(1 of 3 released\): 1 of 1 devices of wave 1 did not succeed; the gate needs 100 %\./,
+    /Run \d+ is paused by gate \(1 of 3 released\): 1 of 1 devices of wave 1 did not succeed; the gate needs 100 %\. See why: {2}jobcast runs failures \d+ {3}Resume it: {2}jobcast runs resume \d+ {3}Roll it back: /,
   )
   const [, runId = ''] = /^Run (\d+):/.exec(stderr) ?? []
   assert.equal((await jobcast(['runs', 'watch', runId])).code, 10)

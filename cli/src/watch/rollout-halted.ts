@@ -31,11 +31,18 @@ function counted(approval: NonNullable<Run['rollout']>['approval']): string {
   return required > 1 ? `, ${given} of ${required} given` : ''
 }
 
-function wordsOf({ runId, rollout, total }: Run): string {
+/** To resume accepts the failures so far, so the first step is to look at them. */
+function nextStepsOf(runId: number, { FAILED, TIMED_OUT, REJECTED, EXPIRED }: Run['counts']): string {
+  const resume = `Resume it:  jobcast runs resume ${runId}`
+  if (FAILED + TIMED_OUT + REJECTED + EXPIRED === 0) return resume
+  return `See why:  jobcast runs failures ${runId}   ${resume}   Roll it back:  jobcast runs rollback ${runId}`
+}
+
+function wordsOf({ runId, rollout, total, counts }: Run): string {
   const released = `${rollout?.released ?? 0} of ${total} released`
   if (rollout?.state === 'AWAITING_APPROVAL')
     return `Run ${runId} waits for approval${counted(rollout.approval)} (${released}). To approve it, with the key of somebody else:  jobcast runs approve ${runId}`
   const because = plainText(rollout?.pausedBecause ?? 'it was paused')
   const by = plainText(pauserOf(rollout) ?? '')
-  return `Run ${runId} is paused${by && ` by ${by}`} (${released}): ${because}. To resume it:  jobcast runs resume ${runId}`
+  return `Run ${runId} is paused${by && ` by ${by}`} (${released}): ${because}. ${nextStepsOf(runId, counts)}`
 }
