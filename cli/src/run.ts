@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
 import { type CommandEntry, commands } from './command-list.ts'
 import { type ExitCode, exitCode } from './errors/exit-code.ts'
+import { usageText } from './errors/usage-text.ts'
 import { bindInvocation, type Io } from './io.ts'
 
 /** `argv` without the program: ['runs', 'ls']. */
@@ -39,6 +40,7 @@ function buildProgram({ stdout, stderr }: Io): Command {
       .configureOutput({
         writeOut: (text) => void stdout.write(text),
         writeErr: (text) => void stderr.write(text),
+        outputError: (text, write) => write(usageText(text)),
       })
       .showHelpAfterError(helpHint('<command>'))
       .exitOverride()

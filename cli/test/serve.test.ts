@@ -215,7 +215,12 @@ test('explains a port in use and a data folder in use in one sentence each', asy
   const { port } = other.address() as AddressInfo
   const taken = await runJobcast(['serve', '--port', String(port), '--data', dataFolder(t)])
   assert.equal(taken.code, 1)
-  assert.match(taken.stderr, new RegExp(`^jobcast: cannot start: port ${port} is in use\\.`))
+  assert.match(
+    taken.stderr,
+    new RegExp(
+      `^jobcast: cannot start: port ${port} is in use\\. Choose another with --port, and with --mqtt-port and `,
+    ),
+  )
 
   const data = dataFolder(t)
   await openServer(t, { dataFolder: data })

@@ -5,6 +5,7 @@ import { AuditVerifier, type Checkpoint, readCheckpoint } from '@jobcast/contrac
 import type { Command } from 'commander'
 import { plainCommand, withOut } from '../define/owner-command.ts'
 import { exitCode } from '../errors/exit-code.ts'
+import { systemReason } from '../errors/system-reason.ts'
 import { UsageError } from '../errors/usage-error.ts'
 import { instantBack } from '../flags/duration.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
@@ -61,7 +62,7 @@ function readKept(file: string): Checkpoint {
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    throw new UsageError(`Cannot read ${file}: ${(error as Error).message}`)
+    throw new UsageError(`Cannot read ${file}: ${systemReason(error as Error)}`)
   }
   const checkpoint = readCheckpoint(parse(text))
   if (checkpoint === undefined) throw new UsageError(`${file} is not a checkpoint of the audit.`)
@@ -87,7 +88,7 @@ async function readAll(file: string, verifier: AuditVerifier): Promise<void> {
       if (rest.length > maxLineLength) break
     }
   } catch (error) {
-    throw new UsageError(`Cannot read ${file}: ${(error as Error).message}`)
+    throw new UsageError(`Cannot read ${file}: ${systemReason(error as Error)}`)
   }
   if (rest !== '') verifier.add(rest)
 }

@@ -36,6 +36,11 @@ export function changeDevicesCommand(): Command {
           throw new UsageError('give the devices either by --where or by --device')
         }
         const attributes = { ...Object.fromEntries(attribute), ...nulls(removeAttribute) }
+        if (!addTag && !removeTag && Object.keys(attributes).length === 0) {
+          throw new UsageError(
+            'say what to change: --add-tag, --remove-tag, --attribute or --remove-attribute',
+          )
+        }
         const result = await client.devices.change(
           {
             ...(where !== undefined && { where }),

@@ -2,7 +2,7 @@
 
 import type { Jobcast, ScheduleContent } from '@jobcast/client'
 import { agains, overlaps } from '@jobcast/contract'
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { withClient } from '../define/owner-command.ts'
 import { resourceCommands } from '../define/resource-commands.ts'
 import { UsageError } from '../errors/usage-error.ts'
@@ -44,6 +44,14 @@ type PutFlags = RolloutFlags &
 
 const schedules = resourceCommands('schedules')
 
+/** Windows have a zone `device`; schedules have not. */
+function scheduleZone(text: string): string {
+  if (text !== 'device') return text
+  throw new InvalidArgumentError(
+    'A schedule has one time zone. To run in the local time of each device, use --window with a window of "jobcast windows put".',
+  )
+}
+
 export function putScheduleCommand(): Command {
   const command = schedules
     .put()
@@ -57,7 +65,11 @@ export function putScheduleCommand(): Command {
       '--cron <pattern>',
       'minute, hour, day of month, month and day of week, such as "0 3 * * 1-5"; or @daily',
     )
-    .option('--zone <timeZone>', 'time zone of the pattern, such as Europe/Berlin (default UTC)')
+    .option(
+      '--zone <timeZone>',
+      'time zone of the pattern, such as Europe/Berlin (default UTC)',
+      scheduleZone,
+    )
     .option('--except <dates...>', 'not on these local dates: 2026-12-24, or 2026-12-24/2027-01-02')
     .option('--at <time>', 'once, at this time, or after a duration such as 2h', instantAhead)
     .option('--match', 'once for every device, as soon as it matches')

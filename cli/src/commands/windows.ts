@@ -101,7 +101,13 @@ function nextCommand(): Command {
           ...(count !== undefined && { count }),
         })
         if (out.json) out.show(times, () => '')
-        else out.showTable(times.items, openingColumns(times.timeZone))
+        else {
+          out.showTable(times.items, openingColumns(times.timeZone))
+          if (zone === undefined && (await client.windows.get(name)).timeZone === 'device')
+            out.say(
+              'It opens at these times in the time zone of each device; --zone Europe/Berlin shows them for that zone.',
+            )
+        }
       }),
     )
 }

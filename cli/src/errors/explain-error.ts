@@ -53,6 +53,8 @@ function hintFor(error: unknown, access?: FoundAccess): string | undefined {
   if (access === undefined) return undefined
   if (access.token && error instanceof JobcastError && error.code === 'J-802')
     return `The service does not accept the token from ${access.keyFrom}: compare its issuer, audience and subject with oidc-trust of the service.`
+  if (error instanceof JobcastError && error.code === 'J-313' && error.detail?.includes('toVersion'))
+    return 'Name an earlier version with --to; jobcast jobs versions <job> lists them.'
   if (error instanceof JobcastError && error.status === 403) return `The key comes from ${access.keyFrom}.`
   if (error instanceof ConnectionError || error instanceof UnexpectedAnswer)
     return `The address comes from ${access.urlFrom}; use --url or JOBCAST_URL to change it.`

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { systemReason } from '../errors/system-reason.ts'
+import { systemReason, yamlReason } from '../errors/system-reason.ts'
 import { UsageError } from '../errors/usage-error.ts'
 import type { Io } from '../io.ts'
 
@@ -30,6 +30,6 @@ async function parseContent(file: string, source: string): Promise<unknown> {
   try {
     return parse(source)
   } catch (error) {
-    throw new UsageError(`${nameOf(file)} is not valid YAML: ${(error as Error).message.split('\n')[0]}`)
+    throw new UsageError(`${nameOf(file)} is not valid YAML: ${yamlReason(error as Error)}`)
   }
 }

@@ -15,13 +15,14 @@ export async function runServer(
   adjust: (config: Config) => Config,
   onStarted: OnStarted,
 ): Promise<ExitCode> {
+  let config: Config | undefined
   try {
-    const config = adjust(configOf(options, io.env))
+    config = adjust(configOf(options, io.env))
     if (!options.check) return await serve(io, config, onStarted)
     io.stdout.write('The settings are valid.\n')
     return exitCode.ok
   } catch (error) {
-    io.stderr.write(`${explainStartError(error)}\n`)
+    io.stderr.write(`${explainStartError(error, config)}\n`)
     return error instanceof ConfigError ? exitCode.usage : exitCode.unexpected
   }
 }

@@ -71,11 +71,12 @@ export function configOf(options: Record<string, unknown>, env: NodeJS.ProcessEn
   return loadConfig({ ...flags, ...(typeof options.config === 'string' && { config: options.config }) }, env)
 }
 
-export function explainStartError(error: unknown): string {
+/** `config`: undefined if the settings are invalid. */
+export function explainStartError(error: unknown, config?: Config): string {
   if (error instanceof ConfigError) {
     return ['jobcast: invalid settings:', ...error.problems.map((problem) => `  - ${problem}`)].join('\n')
   }
-  return `jobcast: cannot start: ${explain(error)}`
+  return `jobcast: cannot start: ${explain(error, config)}`
 }
 
 type StartError = {
@@ -89,13 +90,13 @@ type StartError = {
 }
 
 /** One sentence, with advice, for problems that the user can fix; a stack for all others. */
-function explain(error: unknown): string {
+function explain(error: unknown, config: Config | undefined): string {
   const { name, message, code, address, hostname, port, cause } = error as StartError
   if (name === 'StartRefused') return `${message}`
   if (name === 'StorageUnavailable') return `${message}${databaseAdvice(cause)}`
   switch (code) {
     case 'EADDRINUSE':
-      return `port ${port} is in use. Choose another with ${portFlags}; 0 picks a free one.`
+      return `port ${port} is in use. ${portAdvice(port, config)}; 0 picks a free one.`
     case 'EACCES':
       if (port === undefined) break
       return `this user is not allowed to listen on port ${port}. Choose a port from 1024 up with ${portFlags}.`
@@ -108,6 +109,19 @@ function explain(error: unknown): string {
       return 'the disk is full. Free some space, or choose another folder with --data.'
   }
   return error instanceof Error ? `${error.stack}` : String(error)
+}
+
+/** One port is reported at a time; another Jobcast on this machine usually has all three. */
+function portAdvice(port: number | undefined, config: Config | undefined): string {
+  const named = [
+    ['--port', config?.port],
+    ['--mqtt-port', config?.mqttPort],
+    ['--metrics-port', config?.metrics.port],
+  ] as const
+  const flag = named.find(([, taken]) => taken === port)?.[0]
+  const others = named.flatMap(([name]) => (name === flag ? [] : [name]))
+  if (port === undefined || flag === undefined) return `Choose another with ${portFlags}`
+  return `Choose another with ${flag}, and with ${others.join(' and ')} if another Jobcast runs on this machine`
 }
 
 const portFlags = '--port (HTTP), --mqtt-port (MQTT) or --metrics-port'

@@ -5,7 +5,7 @@ import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { JobContent } from '@jobcast/contract'
 import { type Document, isMap, isSeq, type Pair, parseAllDocuments, type YAMLMap } from 'yaml'
-import { systemReason } from '../errors/system-reason.ts'
+import { systemReason, yamlReason } from '../errors/system-reason.ts'
 import { UsageError } from '../errors/usage-error.ts'
 import type { Fields } from '../fleet/kinds/kind.ts'
 import { buildCheck } from '../fleet/schema-problems.ts'
@@ -40,7 +40,7 @@ function parse(file: string): Document[] {
   const documents = parseAllDocuments(text)
   const list = Array.isArray(documents) ? documents : []
   for (const { errors } of list) {
-    if (errors[0]) throw new UsageError(`${file} is not valid YAML: ${errors[0].message.split('\n')[0]}`)
+    if (errors[0]) throw new UsageError(`${file} is not valid YAML: ${yamlReason(errors[0])}`)
   }
   return list.filter(({ contents }) => contents !== null)
 }
