@@ -9,7 +9,7 @@ type TraceEvent = {
   args: { name?: string }
 }
 
-export type PageTask = { wallMs: number; cpuMs: number }
+type PageTask = { wallMs: number; cpuMs: number }
 
 /** The tasks of the page's thread, longest in CPU time first: what other programs take does not count there. */
 export async function tasksDuring(

@@ -1,6 +1,6 @@
 import type { Page, Response } from 'playwright-core'
 
-export type Loaded = { bytes: number; files: number }
+type Loaded = { bytes: number; files: number }
 
 /** Scripts and styles that the page has loaded since this call, as the server sends them (gzipped). */
 export function countLoaded(page: Page): { loaded: Loaded; stop(): void } {

@@ -5,7 +5,7 @@
 import { Readable } from 'node:stream'
 import { StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
 
-export type ByteRange = { first: number; last: number }
+type ByteRange = { first: number; last: number }
 
 type ObjectStreamOptions = {
   /** Undefined: no such object. */
