@@ -31,12 +31,26 @@ function startDownload(t: TestContext) {
 
 test('a download is cut in the first interval in which too little of it is taken', (t) => {
   const { socket, send } = startDownload(t)
+  const waiting = 64 * 1024
+  send(waiting, waiting)
   for (let intervals = 0; intervals < 3; intervals++) {
-    send(120 * 1024)
+    send(120 * 1024, waiting)
     t.mock.timers.tick(intervalMs)
   }
   assert.equal(socket.destroyed, false)
-  send(120 * 1024 - 1)
+  send(120 * 1024 - 1, waiting)
+  t.mock.timers.tick(intervalMs)
+  assert.equal(socket.destroyed, true)
+})
+
+test('a download with nothing to send is not cut, because the bucket is slow then', (t) => {
+  const { socket, send } = startDownload(t)
+  for (let intervals = 0; intervals < 3; intervals++) {
+    send(1)
+    t.mock.timers.tick(intervalMs)
+  }
+  assert.equal(socket.destroyed, false)
+  send(64 * 1024, 64 * 1024)
   t.mock.timers.tick(intervalMs)
   assert.equal(socket.destroyed, true)
 })

@@ -42,6 +42,10 @@ class ObjectStream extends Readable {
   }
 
   override _read(): void {
+    this.#readOn()
+  }
+
+  #readOn(): void {
     if (this.#isOpening) return
     if (this.#body === undefined) {
       this.#reopen().catch((error: Error) => this.destroy(error))
@@ -68,7 +72,7 @@ class ObjectStream extends Readable {
       return
     }
     this.#attach(body)
-    this._read()
+    this.#readOn()
   }
 
   #attach(body: Readable): void {
@@ -109,7 +113,7 @@ class ObjectStream extends Readable {
     const isAwaited = this.#silence !== undefined
     this.#detach()
     if (++this.#failures >= maxFailures) this.destroy(new StorageUnavailable(error))
-    else if (isAwaited) this._read()
+    else if (isAwaited) this.#readOn()
   }
 
   /** The end of a response that is read completely, so that its connection can be used again. */
