@@ -4,7 +4,7 @@ import { describeQuota, type Quotas } from '../access/quotas.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { DeviceKey } from '../device/device-key.ts'
 import { reportQuotasOf } from '../event/progress-events.ts'
-import { type MaskDeps, recordMasked } from '../secret/mask-reports.ts'
+import { type MaskDeps, recordMasked, type ShortenDetails } from '../secret/mask-reports.ts'
 import { DeviceError } from './device-error.ts'
 import type { DeviceExecution, DeviceQueue, ReportOutcome } from './device-report.ts'
 import {
@@ -76,11 +76,12 @@ export function recordUpdate(
   device: DeviceKey,
   jobId: string,
   request: UpdateRequest,
+  shorten?: ShortenDetails,
 ): Promise<ReportOutcome> {
   const { status, statusDetails, result, expectedVersion, attempt, stepTimeout, clientToken } = request
   const { wantsState, wantsDocument } = request
-  return recordMasked(deps, {
-    kind: 'update',
+  const report = {
+    kind: 'update' as const,
     device,
     moment: deps.moment(),
     jobExecutionId: parseJobId(jobId),
@@ -93,7 +94,8 @@ export function recordUpdate(
     clientToken,
     quotas: reportQuotasOf(deps.quotas),
     isBrief: !wantsState && !wantsDocument,
-  })
+  }
+  return recordMasked(deps, report, shorten)
 }
 
 /** Undefined: progress was stored, and the request asks for nothing more. */

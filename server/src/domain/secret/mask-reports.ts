@@ -16,7 +16,14 @@ export type MaskDeps = {
 /** Attempts at the write: the same output may grow between our read and our write. */
 const mostTries = 20
 
-export async function recordMasked(deps: MaskDeps, report: DeviceReport): Promise<ReportOutcome> {
+/** Shortens statusDetails. Applied after masking: part of a secret would not be recognized. */
+export type ShortenDetails = (details: Record<string, string>) => Record<string, string>
+
+export async function recordMasked(
+  deps: MaskDeps,
+  report: DeviceReport,
+  shorten?: ShortenDetails,
+): Promise<ReportOutcome> {
   const { ownerNo } = report.device
   const known =
     report.kind === 'start-next'
@@ -24,7 +31,7 @@ export async function recordMasked(deps: MaskDeps, report: DeviceReport): Promis
       : deps.masks.runOf({ ownerNo, jobExecutionId: report.jobExecutionId })
   let sent = known ? await masked(deps, report, known) : report
   for (let tries = 0; tries < mostTries; tries++) {
-    const outcome = await deps.recordReport(sent)
+    const outcome = await deps.recordReport(shorten ? shortened(sent, shorten) : sent)
     if (outcome.kind !== 'needs-mask') return outcome
     const { jobExecutionId, runId, jobVersion } = outcome
     const run = { ownerNo, runId, jobVersion }
@@ -53,6 +60,11 @@ async function masked(deps: MaskDeps, report: DeviceReport, run: SecretRun): Pro
     case 'output':
       return { ...report, maskedFor, masked: await maskOutput(deps, mask, report) }
   }
+}
+
+function shortened(report: DeviceReport, shorten: ShortenDetails): DeviceReport {
+  if (report.kind === 'output' || report.statusDetails === undefined) return report
+  return { ...report, statusDetails: shorten(report.statusDetails) }
 }
 
 function maskDetails<Details extends Record<string, string> | undefined>(

@@ -206,6 +206,29 @@ for (const [begins, begin] of [
   })
 }
 
+test('secrets are masked before details are shortened, also those of several lines', async () => {
+  const device = await newDdiDevice(api, 'masked')
+  const [long, lines] = ['s'.repeat(40), 'first-line-of-it\nsecond-line-of-it']
+  for (const [name, value] of Object.entries({ LONG: long, LINES: lines })) {
+    const reply = await api.call('PUT', `/job/api/secrets/${name}`, { body: { value } })
+    assert.equal(reply.status, 201, reply.text)
+  }
+  await putJob('masked', { document: { files: ['app'], long: '${secrets.LONG}', lines: '${secrets.LINES}' } })
+  const id = await launch(device, 'masked')
+  const reported = async () => (await execution(id)).statusDetails
+  const start = 'x'.repeat(990)
+  await device.feedback(id, 'proceeding', { details: [start + long] })
+  assert.deepEqual(await reported(), { execution: 'proceeding', message: `${start}********` })
+  for (const details of [[`a ${lines}`], ['one', ...lines.split('\n')]]) {
+    await device.feedback(id, 'proceeding', { details })
+    assert.doesNotMatch(JSON.stringify(await reported()), /first|second/)
+  }
+  const details = [`cannot use ${lines}`, ...lines.split('\n'), start, long]
+  await device.feedback(id, 'closed', { finished: 'failure', details })
+  const { reason } = await reported()
+  assert.equal(reason, `cannot use ********; ********; ${start}`.slice(0, 1000))
+})
+
 test('a cancel is offered instead of the deployment; closed confirms it', async () => {
   const device = await newDdiDevice(api, 'stop')
   const id = await launch(device)

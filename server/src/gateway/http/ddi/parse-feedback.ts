@@ -48,7 +48,7 @@ export function parseFeedback(fields: Fields): Feedback {
 
 const maxText = 1000
 
-/** For the owner, in statusDetails. */
+/** For the owner, in statusDetails. All lines are kept until secrets are masked, then `shortDetails` applies. */
 export function detailsOf({
   execution,
   finished,
@@ -57,13 +57,23 @@ export function detailsOf({
   details,
 }: Feedback): Record<string, string> {
   const isBad = finished === 'failure' || execution === 'rejected' || execution === 'canceled'
-  const text = plain(isBad ? details.join('; ') : (details.at(-1) ?? ''))
   return {
     execution,
     ...(progress !== undefined && { progress }),
     ...(code !== undefined && { code }),
-    ...(text !== '' && { [isBad ? 'reason' : 'message']: text }),
+    [isBad ? 'reason' : 'message']: details.join('\n'),
   }
+}
+
+/** All lines of a reason, and the last one of a message. */
+export function shortDetails({ reason, message, ...others }: Record<string, string>): Record<string, string> {
+  const why = plain(linesIn(reason).join('; '))
+  const last = plain(linesIn(message).at(-1) ?? '')
+  return { ...others, ...(why !== '' && { reason: why }), ...(last !== '' && { message: last }) }
+}
+
+function linesIn(text = ''): string[] {
+  return text.split(/\r?\n/).filter((line) => line.trim() !== '')
 }
 
 function plain(text: string): string {

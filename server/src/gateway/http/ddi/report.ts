@@ -5,6 +5,7 @@ import type { DeviceExecution } from '../../../domain/execution/device-report.ts
 import type { UpdateRequest } from '../../../domain/execution/device-request.ts'
 import { recordUpdate, updatedBy } from '../../../domain/execution/report-execution.ts'
 import type { DdiDeps } from './ddi-deps.ts'
+import { shortDetails } from './parse-feedback.ts'
 
 type DdiReport = Pick<UpdateRequest, 'status' | 'statusDetails' | 'attempt'> & { clientToken?: string }
 
@@ -20,7 +21,7 @@ export async function report(
     ...{ clientToken, wantsState: true, wantsDocument: false },
     ...{ stepTimeout: undefined, result: undefined, expectedVersion: undefined },
   }
-  const outcome = await recordUpdate(deps, device, jobId, request)
+  const outcome = await recordUpdate(deps, device, jobId, request, shortDetails)
   const updated = await updatedBy(deps, device, jobId, request, outcome)
   if (updated === undefined) throw new Error('a report that asks for the state gets it')
   return updated.execution
