@@ -86,8 +86,10 @@ test('the bar fills the available width', () => {
 })
 
 test('the reason is what the device reported, or what the state means', () => {
-  const said = { reason: 'disk full', step: '3' }
-  assert.equal(reasonOf({ execState: 'FAILED', statusDetails: said }), 'disk full, step 3')
+  const said = { exitCode: '1', durationMs: '12' }
+  const explained = { ...said, reason: 'disk full' }
+  assert.equal(reasonOf({ execState: 'FAILED', statusDetails: explained }), 'disk full')
+  assert.equal(reasonOf({ execState: 'FAILED', statusDetails: said }), 'exitCode 1, durationMs 12')
   assert.equal(reasonOf({ execState: 'EXPIRED', statusDetails: {} }), 'not started before it expired')
   assert.equal(reasonOf({ execState: 'CANCELED', statusDetails: {} }), '')
 })

@@ -97,7 +97,7 @@ test('--wait exits with 0 if all executions SUCCEEDED, else with 6', async (t) =
   const mixed = wait('end-1', 'end-2')
   await mixed.untilError(/2 PENDING/)
   await fail()
-  await mixed.untilError(/^end-2: FAILED: exit code 1, step 3 \(execution \d+\)\n/m)
+  await mixed.untilError(/^end-2: FAILED: exit code 1 \(execution \d+\)\n/m)
   await succeed()
   assert.equal(await mixed.ended, 6)
   assert.match(mixed.stdout(), /^end #\d+ {2}1 SUCCEEDED 1 FAILED\n$/)

@@ -54,15 +54,14 @@ export function unsuccessfulLine(execution: EndedExecution, paint: Paint): strin
   return `${plainText(deviceId)}: ${paintState(paint, execState)}${reason && `: ${reason}`} (execution ${jobExecutionId}${attempts})`
 }
 
-/** The details that the device reported, `reason` first; if there are none, what the state means. */
+/** The reason that the device reported; without one, its other details, or what the state means. */
 export function reasonOf({
   execState,
   statusDetails,
 }: Pick<EndedExecution, 'execState' | 'statusDetails'>): string {
-  const { reason, ...rest } = statusDetails
-  const others = Object.entries(rest).map(([name, value]) => `${name} ${value}`)
-  const reported = [...(reason ? [reason] : []), ...others].join(', ')
-  return plainText(reported) || (meaning[execState] ?? '')
+  const { reason, ...others } = statusDetails
+  const details = Object.entries(others).map(([name, value]) => `${name} ${value}`)
+  return plainText(reason || details.join(', ')) || (meaning[execState] ?? '')
 }
 
 const meaning: Partial<Record<ExecState, string>> = {
