@@ -90,6 +90,31 @@ test('who pauses and denies is named, and a second pause says that it is paused'
   assert.match(text, /its run was stopped by key reviewer before this was released/)
 })
 
+test('without --wait, a trigger says what holds the run back, until when, and how to continue', async (t) => {
+  const start = async (job: string, ...args: string[]) => {
+    const { code, stderr } = await jobcast(['trigger', job, ...flags, ...args])
+    assert.equal(code, 0, stderr)
+    const [, runId = ''] = /^Run (\d+):/.exec(stderr) ?? []
+    await jobcast(['runs', 'cancel', runId])
+    return { stderr, runId }
+  }
+  await server.call('PUT', '/job/api/jobs/careful', { body: { approval: true, expireAfterSeconds: 3600 } })
+  for (const args of [[], ['--canary', '1', '--waves', '100%']]) {
+    const { stderr, runId } = await start('careful', ...args)
+    assert.match(stderr, new RegExp(`^Run ${runId} waits for approval by somebody who has not `, 'm'))
+    assert.match(stderr, new RegExp(`  jobcast runs approve ${runId}\nWatch it: `))
+  }
+  assert.match((await start('fw', '--start-at', '2h')).stderr, /^Run \d+ starts at \S+Z\.\nWatch it: /m)
+  const leapDays = { cron: '0 2 29 2 *', durationMinutes: 1, timeZone: 'UTC' }
+  assert.equal((await server.call('PUT', '/job/api/windows/later', { body: leapDays })).status, 201)
+  assert.match((await start('fw', '--window', 'later')).stderr, /^.*indow later .*-02-29.*\nWatch it: /m)
+  assert.doesNotMatch((await start('fw')).stderr, /^(?!Run \d+: |Watch it: )./m)
+  t.after(() => jobcast(['fleet', 'unfreeze']))
+  await jobcast(['fleet', 'freeze', '--reason', 'a fair'])
+  const frozen = await start('fw', '--canary', '1', '--waves', '100%')
+  assert.match(frozen.stderr, /^The fleet was frozen .*: a fair\..* {2}jobcast fleet unfreeze\nWatch it: /m)
+})
+
 test('--dry-run prints rate, gate, soak and stop rules, and flags take fractions and a selector', async () => {
   const rules = [
     '--canary',

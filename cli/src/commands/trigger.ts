@@ -22,6 +22,7 @@ import type { Out } from '../output/out.ts'
 import { type Column, fieldsText } from '../output/print-table.ts'
 import { ruleFields } from '../output/rollout-text.ts'
 import { maxFollowed } from '../watch/follow-outputs.ts'
+import { holdText } from '../watch/held-run.ts'
 import { nextSteps, watchRun } from '../watch/watch-run.ts'
 
 type TriggerFlags = TargetFlags &
@@ -146,7 +147,7 @@ async function trigger(
   )
   if (flags.wait || follow || timeout !== undefined)
     return watchRun(context, runId, { timeoutMs: timeout, follow: follow ? executions : [], raw })
-  out.say(nextSteps(runId))
+  await sayWhatIsNext(context, runId, executions[0])
   if (out.json) out.show({ runId, executions }, () => '')
   else out.showTable(executions, triggeredColumns)
   return exitCode.ok
@@ -194,11 +195,21 @@ async function showRun(context: OwnerContext, run: Run, flags: TriggerFlags): Pr
       : []
     return watchRun(context, runId, { timeoutMs: timeout, follow: executions, raw })
   }
-  out.say(nextSteps(runId))
   const executions = total > maxListed ? undefined : await executionsOf(context, runId)
+  await sayWhatIsNext(context, runId, executions?.[0])
   if (executions === undefined || out.json) out.show({ ...run, ...(executions && { executions }) }, () => '')
   else out.showTable(executions, triggeredColumns)
   return exitCode.ok
+}
+
+async function sayWhatIsNext(
+  { client, out }: OwnerContext,
+  runId: number,
+  first: TriggeredExecution | undefined,
+): Promise<void> {
+  const held = await holdText(client, runId, first)
+  if (held !== undefined) out.say(held)
+  out.say(nextSteps(runId))
 }
 
 /** The executions in the order of their release. Undefined if the key can trigger but not read. */
