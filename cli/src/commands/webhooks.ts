@@ -28,6 +28,7 @@ export function webhooksCommand(): Command {
       { title: 'URL', of: ({ url }) => url },
       { title: 'FORMAT', of: ({ format }) => format },
       { title: 'EVENTS', of: eventsText },
+      { title: 'RESTRICTED TO', of: restrictedText },
       { title: 'FAILING SINCE', of: ({ failingSince }) => localTime(failingSince) },
       { title: 'CREATED BY', of: makerText },
     ]),
@@ -48,8 +49,8 @@ export function webhooksCommand(): Command {
 }
 
 function fieldsOf(webhook: Webhook) {
-  const { jobName, deviceId, lastFailure, jobs, where } = webhook
-  const restricted = restrictionText({ jobs, where, addresses: null })
+  const { jobName, deviceId, lastFailure } = webhook
+  const restricted = restrictedText(webhook)
   return {
     webhook: webhook.webhookName,
     url: webhook.url,
@@ -66,6 +67,11 @@ function fieldsOf(webhook: Webhook) {
     updated: localTime(webhook.updatedAt),
     by: makerWithId(webhook),
   }
+}
+
+/** The restriction of the key that put it. */
+function restrictedText({ jobs, where }: Webhook): string | null {
+  return restrictionText({ jobs, where, addresses: null })
 }
 
 function stateText({ state, pausedBecause }: Webhook): string {
