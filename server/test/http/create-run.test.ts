@@ -43,6 +43,8 @@ test('a run is made on a list, a selector or a group, and keeps what was asked',
 test('what cannot be made is refused, and nothing is made', async () => {
   const before = (await api.call('GET', '/job/api/runs')).json.items.length
   assertRefused(await create({ where: 'site=oslo' }), 'J-504')
+  const unknown = await create({ where: 'sit=oslo' }, {}, { accept: 'application/problem+json' })
+  assert.deepEqual([unknown.json.code, unknown.json.detail], ['J-504', 'No device has an attribute sit.'])
   assertRefused(await create({ group: 'nobody' }), 'J-309')
   assertRefused(await create({ deviceIds: ['k1', 'nobody'] }), 'J-001')
   assertRefused(await create({ where: 'all' }, { jobName: 'none' }), 'J-301')

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { ApiError, type Targets } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
 import type { Caller } from '../access/caller.ts'
+import { isConfinedToDevices } from '../access/restriction.ts'
 import type { Store } from '../common/ports/store.ts'
 import { type PresenceView, settled } from '../device/device.ts'
 import { requireDevices } from '../trigger/require-devices.ts'
@@ -68,9 +69,20 @@ export async function devicesForRun(
     await requireDevices(deps, caller, deviceIds)
     return { deviceIds, deviceNos: new Int32Array(), where: null, matched: null }
   }
-  const { total, ...selected } = await selectDevices(deps, caller, await readTargets(deps, caller, where))
-  if (total === 0) throw new ApiError('J-504')
+  const selector = await readTargets(deps, caller, where)
+  const { total, ...selected } = await selectDevices(deps, caller, selector)
+  if (total === 0) throw await noDevices(deps, caller, selector)
   return { ...selected, where, matched: total }
+}
+
+/** With the names that no device of the owner has, which a confined caller must not learn. */
+async function noDevices({ store }: SelectDeps, caller: Caller, where: Selector): Promise<ApiError> {
+  if (isConfinedToDevices(caller)) return new ApiError('J-504')
+  const { unknownNames } = await store.countDevices({ ownerNo: caller.ownerNo, where })
+  if (unknownNames.length === 0) return new ApiError('J-504')
+  return new ApiError('J-504', {
+    detail: unknownNames.map((name) => `No device has an attribute ${name}.`).join(' '),
+  })
 }
 
 /** Throws J-503 and J-309. */
