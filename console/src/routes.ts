@@ -73,7 +73,6 @@ export const routes: Route[] = [
     path: '/stats',
     title: 'Statistics',
     scopes: ['READ'],
-    closedTo: 'selectors',
     load: () => import('./screens/stats.tsx'),
     nav: { icon: 'stats', key: 's', group: 'operate' },
   },

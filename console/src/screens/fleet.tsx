@@ -26,7 +26,7 @@ const agesMs = 30_000
 
 export default function FleetScreen({ route }: ScreenProps) {
   const { can, isRestricted } = useScopes()
-  const query = { ...queries.fleet(), enabled: !isRestricted, refetchInterval: agesMs }
+  const query = { ...queries.fleet(), refetchInterval: agesMs }
   const { data: fleet, error, refetch } = useQuery(query)
   useScreenOn(isWall.value)
   return (
@@ -46,7 +46,7 @@ export default function FleetScreen({ route }: ScreenProps) {
               Wall mode
             </button>
             {can('MANAGE') && fleet && fleet.devices.total > 0 && <FreezeButton />}
-            {can('TRIGGER') && (isRestricted || (fleet && fleet.devices.total > 0)) && (
+            {can('TRIGGER') && fleet && fleet.devices.total > 0 && (
               <a class="button primary" href="/trigger">
                 Trigger a job
               </a>
@@ -56,22 +56,22 @@ export default function FleetScreen({ route }: ScreenProps) {
       </PageHeader>
       {!fleet && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {can('READ') && <NeedsYou />}
-      {isRestricted && (
-        <>
-          <ReachedFigures />
-          <RunsNow />
-        </>
-      )}
       {fleet && (
         <>
           <Figures fleet={fleet} />
-          <div class="fleet-parts">
-            <RunsNow />
-            {fleet.devices.total > 0 ? <FleetMap total={fleet.devices.total} /> : <NoDevices />}
-          </div>
+          {isRestricted ? <RunsNow /> : <Parts total={fleet.devices.total} />}
         </>
       )}
     </>
+  )
+}
+
+function Parts({ total }: { total: number }) {
+  return (
+    <div class="fleet-parts">
+      <RunsNow />
+      {total > 0 ? <FleetMap total={total} /> : <NoDevices />}
+    </div>
   )
 }
 
@@ -83,7 +83,6 @@ function WallClock() {
   )
 }
 
-const ReachedFigures = lazyPart<object>(() => import('./fleet/reached-figures.tsx'))
 const NoDevices = lazyPart<object>(() => import('./fleet/no-devices.tsx'))
 const FreezeDialog = lazyPart<{ onClose: () => void }>(() => import('./fleet/freeze-fleet.tsx'))
 
