@@ -68,7 +68,9 @@ function Connection({ device: { online, since } }: { device: Device }) {
         ', never connected'
       ) : (
         <span>
-          for <Elapsed since={since} />
+          {/* A device that reconnects at once stays online, and has a new connection. */}
+          {online ? 'connected for ' : 'for '}
+          <Elapsed since={since} />
         </span>
       )}
     </span>
