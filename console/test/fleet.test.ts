@@ -73,6 +73,20 @@ chaosTest('a key restricted to devices sees the figures and runs of these only',
   await page.getByText('A restricted key cannot use this screen').waitFor()
 })
 
+test('the chart of a run becomes as narrow as the window', async (t) => {
+  const { server, page } = await openConsole(t)
+  await server.call('PUT', '/job/api/jobs/restart', { body: {} })
+  const device = await newDevice(server, 'a')
+  const { headers, json } = await server.trigger('restart', ['a'])
+  await device.startNext()
+  await device.update(json[0].jobExecutionId, 'FAILED')
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await go(page, `/runs/${headers.get('location')?.split('/').at(-1)}`)
+  await page.locator('.time-chart canvas').waitFor()
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.waitForFunction(() => (document.querySelector('.time-chart canvas')?.clientWidth ?? 999) < 390)
+})
+
 test('changes of devices are shown without a reload: figures, runs in words, the map', async (t) => {
   const { server, page } = await openConsole(t)
   await server.call('PUT', '/job/api/jobs/restart', { body: {} })
