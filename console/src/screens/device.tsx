@@ -69,7 +69,7 @@ function Connection({ device: { online, since } }: { device: Device }) {
       ) : (
         <span>
           {/* A device that reconnects at once stays online, and has a new connection. */}
-          {online ? 'connected for ' : 'for '}
+          {online ? '· connected for ' : 'for '}
           <Elapsed since={since} />
         </span>
       )}

@@ -31,7 +31,7 @@ const PUT = `${INSERT}
   SET key_name = excluded.key_name, scopes = excluded.scopes, restriction = excluded.restriction,
     expires_at = excluded.expires_at
   WHERE NOT EXISTS (
-    SELECT 1 FROM session WHERE session.key_id = excluded.key_id AND session.checked_at > :unlessCheckedAfter)` as const
+    SELECT 1 FROM session WHERE session.key_id = :keyId AND session.checked_at > :unlessCheckedAfter)` as const
 // Prevents several nodes that start at once from creating the first key.
 const LOCK_FIRST = inBoth(({ is }) =>
   is === 'postgres' ? `SELECT pg_advisory_xact_lock(${locks.firstKey}, 0)` : '',
