@@ -149,13 +149,15 @@ async function firstLoad({ path, ready }: Screen) {
   return loaded
 }
 
-const watched = (run: number) => [
-  { name: 'Fleet', path: '/' },
-  { name: 'Run', path: `/runs/${run}` },
-  { name: 'Runs', path: '/runs' },
-  { name: 'Executions', path: '/executions' },
-  { name: 'Fleet as a wall', path: '/?wall=on' },
-]
+function watched(run: number) {
+  return [
+    { name: 'Fleet', path: '/' },
+    { name: 'Run', path: `/runs/${run}` },
+    { name: 'Runs', path: '/runs' },
+    { name: 'Executions', path: '/executions' },
+    { name: 'Fleet as a wall', path: '/?wall=on' },
+  ]
+}
 
 async function requests({ example: { deviceIds, run } }: Bench): Promise<string> {
   const rows: string[][] = []
@@ -166,8 +168,8 @@ async function requests({ example: { deviceIds, run } }: Bench): Promise<string>
     const events: number[] = []
     for (let round = 0; round < rounds; round++) {
       let count = 0
-      const onRequest = ({ url }: { url: () => string }) => {
-        if (url().includes('/job/api/')) count++
+      const onRequest = (request: { url: () => string }) => {
+        if (request.url().includes('/job/api/')) count++
       }
       page.on('request', onRequest)
       const begun = performance.now()
