@@ -69,10 +69,12 @@ export async function borrowPage(
   const opening = borrowed.get(kind) ?? newPage(contextOptions)
   borrowed.set(kind, opening)
   const { page, problems } = await opening
+  const size = page.viewportSize()
   problems.start(expected)
   closesOf(t).push(async () => {
     const found = problems.stop()
     await page.unrouteAll({ behavior: 'ignoreErrors' })
+    if (size) await page.setViewportSize(size)
     // The server of this test may be gone before the next one uses the page.
     if (!isKept(page)) await page.goto('about:blank')
     assert.deepEqual(found, [])
