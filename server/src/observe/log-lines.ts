@@ -48,11 +48,16 @@ export function openLog({ level, json, isoTime = false, requestLevel }: LogOptio
     maxLength: 4 * 1024 * 1024,
   })
   let isBroken = false
+  let unwritten = 0
   destination.on('error', () => {
     isBroken = true
   })
-  destination.on('write', () => {
+  destination.on('write', (bytes: number) => {
     isBroken = false
+    unwritten -= bytes
+  })
+  destination.on('drop', (line: string) => {
+    unwritten -= Buffer.byteLength(line)
   })
   // Its own periodicFlush is not used, because it also wakes up ten times a second when there is nothing to write.
   let flushing: NodeJS.Timeout | undefined
@@ -60,7 +65,12 @@ export function openLog({ level, json, isoTime = false, requestLevel }: LogOptio
     flushing = undefined
     destination.flush()
   }
+  // A flush does nothing while an earlier write is in progress, for example because the reader of a pipe is slow.
+  destination.on('drain', () => {
+    if (unwritten > 0 && flushing === undefined) destination.flush()
+  })
   const write = (line: string) => {
+    unwritten += Buffer.byteLength(line)
     destination.write(line)
     flushing ??= setTimeout(flush, flushAfterMs).unref()
   }
