@@ -285,7 +285,7 @@ test('--dry-run names its plan and what will hold it, and --plan starts exactly 
   )
   assert.match(
     dry.stdout,
-    /^problems +The stop rule rollout\.stop\[0\] can hold nothing back: its count is 2,/m,
+    /^problems +The stop rule rollout\.stop\[0\] can hold nothing back: its count is 2,.* none is online now/m,
   )
   const [, planId = ''] = /^plan +(\S+)$/m.exec(dry.stdout) ?? []
   const [, first = ''] = /^sample +(\S+),/m.exec(dry.stdout) ?? []
@@ -319,12 +319,15 @@ test('rollout flags: a plan in waves, exit code 9 while it waits for approval, 1
     JSON.parse(plan.stdout).waves.map(({ size }: { size: number }) => size),
     [1, 1, 1],
   )
+  const offline =
+    'The gate of the first wave needs 1 of 1 device to succeed, but none is online now: the next wave waits until more come online.'
   assert.deepEqual(JSON.parse(plan.stdout).problems, [
     'No device reports fw, which rollout.next.where names.',
+    offline,
   ])
   const waiting = ['--until', 'fw=2.4.1', '--until-wait', '--dry-run', '--json']
   const patient = await jobcast(['trigger', ...target, ...flags, ...waiting])
-  assert.deepEqual(JSON.parse(patient.stdout).problems, [])
+  assert.deepEqual(JSON.parse(patient.stdout).problems, [offline])
   const withoutWaves = await jobcast(['trigger', ...target, '--soak', '1h'])
   assert.deepEqual([withoutWaves.code, /use --canary or --waves/.test(withoutWaves.stderr)], [2, true])
   const held = await jobcast(['trigger', ...target, ...flags, '--approval', '--wait'])

@@ -1567,7 +1567,8 @@ class RunPlan(TypedDict):
     document: Any
     # What will hold the run back once it is created
     holds: List[RunPlanHold]
-    # What prevents the run, or is probably not what you want, as sentences
+    # What prevents the run, or is probably not what you want, as sentences: also that fewer devices of the
+    # first wave are online than its gate needs
     problems: List[str]
 
 

@@ -2916,7 +2916,7 @@ export interface RunPlan {
     until: string | null
   }[]
   /**
-   * What prevents the run, or is probably not what you want, as sentences
+   * What prevents the run, or is probably not what you want, as sentences: also that fewer devices of the first wave are online than its gate needs
    */
   problems: string[]
 }

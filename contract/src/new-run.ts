@@ -180,7 +180,9 @@ export const RunPlan = Type.Object(
     }),
     holds: Type.Array(PlanHold, { description: 'What will hold the run back once it is created' }),
     problems: Type.Array(Type.String(), {
-      description: 'What prevents the run, or is probably not what you want, as sentences',
+      description:
+        'What prevents the run, or is probably not what you want, as sentences: also that fewer devices of the first wave are ' +
+        'online than its gate needs',
     }),
   },
   { title: 'RunPlan' },

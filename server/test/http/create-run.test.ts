@@ -150,6 +150,12 @@ test('a run on more devices than one write holds is visible as a whole', async (
     JSON.stringify({ deviceId: `large-${n}`, tags: ['large'] }),
   )
   assert.equal((await importLines(lines)).json.created, 12_000)
+  const waves = { order: 'GIVEN', waves: [{ size: 11_000 }, { size: '100%' }] }
+  const { json: plan } = await create({ where: 'tag=large' }, { rollout: waves }, {}, '?dryRun=true')
+  assert.match(
+    plan.problems.join(),
+    /first wave needs 11000 of 11000 devices to succeed, but none is online now/,
+  )
   const key = { 'idempotency-key': 'large-once' }
   const [large, small] = await Promise.all([
     create({ where: 'tag=large' }, {}, key),

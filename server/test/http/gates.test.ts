@@ -67,6 +67,7 @@ test('a gate on an attribute that no device reports is J-500 at its field, where
 test('the plan names attributes that no device reports, also for the rollout of its job', async () => {
   const problemsOf = async (body: object): Promise<string[]> =>
     (await api.call('POST', '/job/api/runs?dryRun=true', { body })).json.problems
+  await g1.call('GET', '')
   const problem = 'No device reports color, which rollout.next.where names.'
   assert.deepEqual(await problemsOf(runOf('color=red')), [problem])
   assert.deepEqual(await problemsOf(runOf('color=red', { onMissing: 'WAIT' })), [])

@@ -8,6 +8,7 @@ import { withinReach } from '../access/device-reach.ts'
 import { principalOf } from '../access/principal.ts'
 import { isConfinedToDevices, mayUseJob } from '../access/restriction.ts'
 import { notFound } from '../common/not-found.ts'
+import { settled } from '../device/device.ts'
 import { requireVersions } from '../job/job-versions.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
 import type { PlanDeps } from '../rollout/plan-rollout.ts'
@@ -27,6 +28,7 @@ import { windowForRun } from '../window/run-window.ts'
 import { digestOfDevices, digestOfWindow, keptPlans, newPlanId, totalOf } from './bind-plan.ts'
 import { namedDevices } from './launch-run.ts'
 import { type PlanDocumentDeps, planDocument } from './plan-document.ts'
+import { findFirstWaveProblems } from './plan-first-wave.ts'
 import { findHolds } from './plan-holds.ts'
 import { findExpiryProblems, findStopProblems } from './plan-problems.ts'
 import type { BoundTo } from './ports/plans.ts'
@@ -70,6 +72,7 @@ export async function planRun(deps: PlanRunDeps, caller: Caller, request: NewRun
       ...problems,
       ...(await findGateProblems(deps, caller, rollout ?? job.rollout ?? {})),
       ...findStopProblems(release?.rollout ?? {}, arranged.sizes),
+      ...(online < total ? await findFirstWaveProblems(deps, caller, release?.rollout ?? {}, arranged) : []),
       ...findExpiryProblems(job, windowWaitMs),
     ],
   }
@@ -113,6 +116,7 @@ async function planSelection(deps: SelectDeps, caller: Caller, where: Selector):
 }
 
 async function planList(deps: SelectDeps, caller: Caller, deviceIds: string[]): Promise<Found> {
+  await settled(deps.presence)
   const distinct = [...new Set(deviceIds)]
   const found = { online: 0, busy: 0, total: 0 }
   for (let start = 0; start < distinct.length; start += launchedAtOnce) {
