@@ -198,6 +198,21 @@ test('creates a key with scopes and revokes it; exits with 3 without the require
   assert.match(unknown.stderr, /Allowed choices are TRIGGER, READ, MANAGE, APPROVE, AUDIT, ADMIN\./)
 })
 
+test('says that a key never expires and how to give it an end, unless it has one', async () => {
+  const messageOf = async (...args: string[]) => {
+    const { code, stdout, stderr } = await jobcast('keys', 'new', 'cli-endless', '--scope', 'READ', ...args)
+    assert.equal(code, 0, stderr)
+    assert.doesNotMatch(stdout, /never/)
+    return stderr
+  }
+  const never = /^This key never expires\. To give a key an end, create it with --expires, such as 90d\.$/m
+  assert.match(await messageOf(), never)
+  assert.doesNotMatch(await messageOf('--expires', '90d'), never)
+  assert.doesNotMatch(await messageOf('--json'), never)
+  const maker = await outputOf('keys', 'new', 'cli-ending', '--scope', 'MANAGE,READ', '--expires', '2d')
+  assert.doesNotMatch(await messageOf('--api-key', maker.trim()), never)
+})
+
 test('creates an owner and its first key', async () => {
   const ownerId = (await outputOf('owners', 'new', 'cli-north')).trim()
   assert.match(ownerId, /^ow_\w+$/)

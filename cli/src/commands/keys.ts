@@ -102,6 +102,9 @@ function newCommand(): Command {
         })
         out.say(`Created key ${created.keyId} (${created.keyName}). It is shown only once:`)
         out.show(created, () => created.apiKey)
+        if (created.expiresAt === null && !out.json) {
+          out.say('This key never expires. To give a key an end, create it with --expires, such as 90d.')
+        }
       }),
     )
 }
