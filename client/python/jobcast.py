@@ -2649,8 +2649,8 @@ class Jobcast(_Transport):
             window: Name of the window in which it is offered to devices; by default, the window of the job.
             ignore_windows: Offer it at any time, even outside the windows of the job, of devices and of
                 groups; needs MANAGE and a `note`.
-            replaces: Cancel pending executions of the same job on these devices, with the cause `superseded`;
-                running ones continue. Default false.
+            replaces: Cancel pending executions of the same job on these devices, with the cause `superseded`,
+                once the run is approved if it needs approval; running ones continue. Default false.
             priority: From 0 to 9; executions with a higher priority are offered first to a device. By
                 default, the priority of the job.
             idempotency_key: Any unique text, for example a UUID.
@@ -2734,8 +2734,8 @@ class Jobcast(_Transport):
             window: Name of the window in which it is offered to devices; by default, the window of the job.
             ignore_windows: Offer it at any time, even outside the windows of the job, of devices and of
                 groups; needs MANAGE and a `note`.
-            replaces: Cancel pending executions of the same job on these devices, with the cause `superseded`;
-                running ones continue. Default false.
+            replaces: Cancel pending executions of the same job on these devices, with the cause `superseded`,
+                once the run is approved if it needs approval; running ones continue. Default false.
             priority: From 0 to 9; executions with a higher priority are offered first to a device. By
                 default, the priority of the job.
 
@@ -3105,8 +3105,8 @@ class Jobcast(_Transport):
             window: Name of the window in which it is offered to devices; by default, the window of the job.
             ignore_windows: Offer it at any time, even outside the windows of the job, of devices and of
                 groups; needs MANAGE and a `note`.
-            replaces: Cancel pending executions of the same job on these devices, with the cause `superseded`;
-                running ones continue. Default false.
+            replaces: Cancel pending executions of the same job on these devices, with the cause `superseded`,
+                once the run is approved if it needs approval; running ones continue. Default false.
             priority: From 0 to 9; executions with a higher priority are offered first to a device. By
                 default, the priority of the job.
             plan_id: From a dry run, within 10 minutes: starts exactly what was planned, once; repeating the
@@ -4241,7 +4241,7 @@ class Jobcast(_Transport):
             window: Name of the window in which its runs are offered to devices; by default, the window of the
                 job.
             replaces: Each run cancels pending executions of the same job on its devices, with the cause
-                `superseded`. Default false.
+                `superseded`, once it is approved if it needs approval. Default false.
             priority: From 0 to 9; executions of its runs with a higher priority are offered first to a
                 device. By default, the priority of the job.
             overlap: A device that still has an unfinished execution of this schedule: SKIP (default) skips

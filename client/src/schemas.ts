@@ -2319,7 +2319,7 @@ export interface NewRun {
    */
   ignoreWindows?: boolean
   /**
-   * Cancel pending executions of the same job on these devices, with the cause `superseded`; running ones continue. Default false
+   * Cancel pending executions of the same job on these devices, with the cause `superseded`, once the run is approved if it needs approval; running ones continue. Default false
    */
   replaces?: boolean
   /**
@@ -2813,7 +2813,7 @@ export interface Run {
    */
   priority: number
   /**
-   * It replaced what waited of the same job on its devices
+   * It replaces what waits of the same job on its devices, or has replaced it
    */
   replaces: boolean
 }
@@ -3147,7 +3147,7 @@ export interface ScheduleContent {
    */
   window?: string
   /**
-   * Each run cancels pending executions of the same job on its devices, with the cause `superseded`. Default false
+   * Each run cancels pending executions of the same job on its devices, with the cause `superseded`, once it is approved if it needs approval. Default false
    */
   replaces?: boolean
   /**

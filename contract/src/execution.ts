@@ -165,7 +165,9 @@ export const Run = Type.Object(
         'Who approved or denied it, in order; those that came before a change of the run do not count any more',
     }),
     priority: Type.Integer({ ...shownPriority }),
-    replaces: Type.Boolean({ description: 'It replaced what waited of the same job on its devices' }),
+    replaces: Type.Boolean({
+      description: 'It replaces what waits of the same job on its devices, or has replaced it',
+    }),
   },
   { title: 'Run' },
 )

@@ -94,7 +94,8 @@ const NewRun = Type.Object(
     replaces: Type.Optional(
       Type.Boolean({
         description:
-          'Cancel pending executions of the same job on these devices, with the cause `superseded`; running ones continue. Default false',
+          'Cancel pending executions of the same job on these devices, with the cause `superseded`, once the run is approved if it ' +
+          'needs approval; running ones continue. Default false',
       }),
     ),
     priority: Type.Optional(

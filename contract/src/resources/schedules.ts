@@ -157,7 +157,8 @@ export const ScheduleContent = Type.Object(
     replaces: Type.Optional(
       Type.Boolean({
         description:
-          'Each run cancels pending executions of the same job on its devices, with the cause `superseded`. Default false',
+          'Each run cancels pending executions of the same job on its devices, with the cause `superseded`, once it is approved ' +
+          'if it needs approval. Default false',
       }),
     ),
     priority: Type.Optional(

@@ -108,3 +108,31 @@ test('a run, or each run of a schedule, replaces what waits of its job on its de
   assert.equal((await api.call('GET', `/job/api/runs/${runId}`)).json.replaces, true)
   assert.deepEqual([await read(second), await read(await idOf({ runId }))], ['CANCELED', 'PENDING'])
 })
+
+test('a run that needs approval replaces when it begins, not before, and nothing if it is denied', async () => {
+  await newDevice(api, 'r3')
+  const approver = (await api.newKey(['APPROVE', 'READ'])).apiKey
+  const decide = async (runId: number, verb: string) => {
+    const reply = await api.call('POST', `/job/api/runs/${runId}/${verb}`, { body: {}, key: approver })
+    assert.equal(reply.status, 200, reply.text)
+  }
+  const read = async (id: number) => (await api.call('GET', `/job/api/executions/${id}`)).json.execState
+  const waiting = await idOf(await run('r3'))
+  const asked = { replaces: true, approval: { required: 2 } }
+  const [denied, approved] = [await run('r3', asked), await run('r3', asked)]
+  const body = { jobName: 'usual', targets: { deviceIds: ['r3'] }, ...asked, overlap: 'QUEUE' }
+  const when = { cron: '0 3 * * *' }
+  const put = await api.call('PUT', '/job/api/schedules/asking', { body: { ...body, when } })
+  assert.equal(put.status, 201, put.text)
+  const fired = (await api.call('POST', '/job/api/schedules/asking/fire')).json
+  await decide(denied.runId, 'deny')
+  await decide(approved.runId, 'approve')
+  assert.equal(await read(waiting), 'PENDING', 'one approval is missing')
+  const other = (await api.newKey(['APPROVE', 'READ'])).apiKey
+  await api.call('POST', `/job/api/runs/${approved.runId}/approve`, { body: {}, key: other })
+  assert.deepEqual([await read(waiting), await read(await idOf(fired))], ['CANCELED', 'PENDING'])
+  const history = (await api.call('GET', `/job/api/executions/${waiting}/history`)).json.items
+  assert.equal(history.at(-1).event, 'superseded')
+  await decide(fired.runId, 'deny')
+  assert.equal(await read(await idOf(approved)), 'PENDING')
+})

@@ -66,7 +66,7 @@ async function takeScheduleSteps(store: Store): Promise<void> {
   await store.listRunCounts({ ownerNo, runIds: [1], since: 0 })
   await store.listBusyRuns({ ownerNo, scheduleNo })
   await store.listBusyDevices({ first: 1, last: 5, limit: 5 })
-  await store.listReplacing()
+  await store.listReplacing({ after: 0, limit: 5 })
   await store.listReplaced({ runId: 1 })
   await store.setReplaced({ runId: 1 })
   await store.changeSchedules([])

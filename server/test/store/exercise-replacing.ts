@@ -2,8 +2,12 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import type { Store } from '../../src/domain/common/ports/store.ts'
+import type { RolloutStatus } from '../../src/domain/rollout/judge-rollout.ts'
+import type { LaunchedRun } from '../../src/domain/trigger/launched-run.ts'
 import { type ReplaceDeps, resumeReplacing } from '../../src/domain/trigger/replace-waiting.ts'
 import { startedBy } from './device-reports.ts'
+import { rolloutOf } from './exercise-rollouts.ts'
 import {
   assertRunsAddUp,
   createOne,
@@ -14,6 +18,13 @@ import {
 } from './store-under-test.ts'
 
 const request = { where: null, matched: null, note: null, rollbackOf: null, replaces: 1 as const }
+
+const all = { after: 0, limit: 1000 }
+
+function depsOf(store: Store): ReplaceDeps {
+  const quiet = { link: { wake() {}, withdraw() {} }, changes: { notify() {} } }
+  return { store, moment: () => momentAt(startedAt + 1), ...quiet } as unknown as ReplaceDeps
+}
 
 export async function exerciseReplacing(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   await t.test(
@@ -29,12 +40,11 @@ export async function exerciseReplacing(t: TestContext, underTest: StoreUnderTes
       const later = await createOne(store, trigger(['d1']))
       const again = await underTest.reopen()
       const listed = async () =>
-        (await again.listReplacing()).filter(({ runId }) => runId === replacing.runId)
-      assert.deepEqual(await listed(), [{ runId: replacing.runId, keyId: 'k1' }])
+        (await again.listReplacing(all)).filter(({ runId }) => runId === replacing.runId)
+      assert.deepEqual(await listed(), [{ ownerNo, runId: replacing.runId, keyId: 'k1' }])
+      assert.equal((await again.listReplacing({ after: replacing.runId, limit: 100 })).length, 0)
 
-      const deps = { store: again, moment: () => momentAt(startedAt + 1) }
-      const quiet = { link: { wake() {}, withdraw() {} }, changes: { notify() {} } }
-      await resumeReplacing({ ...deps, ...quiet } as unknown as ReplaceDeps)
+      await resumeReplacing(depsOf(again))
       assert.deepEqual(await listed(), [])
       const stateOf = async (jobExecutionId: number) =>
         (await again.getExecution({ ownerNo, jobExecutionId }))?.execState
@@ -54,4 +64,45 @@ export async function exerciseReplacing(t: TestContext, underTest: StoreUnderTes
       await assertRunsAddUp(again, ownerNo)
     },
   )
+
+  await t.test('a run replaces once it is approved, and nothing if it is denied', async () => {
+    const { store } = underTest
+    const { ownerNo, trigger } = await seedOwner(store)
+    const stateOf = async ({ firstExecutionId: jobExecutionId }: { firstExecutionId: number }) =>
+      (await store.getExecution({ ownerNo, jobExecutionId }))?.execState
+    const listed = async () => (await store.listReplacing(all)).map(({ runId }) => runId)
+    const plan = { jobVersion: null, rollout: {}, approval: true, sizes: [1] }
+    const [waiting, elsewhere] = [
+      await createOne(store, trigger(['d1'])),
+      await createOne(store, trigger(['d2'])),
+    ]
+    const approved = await createOne(store, trigger(['d1'], { request, plan }))
+    const denied = await createOne(store, trigger(['d2'], { request, plan }))
+    const scheduled = { ...plan, startAt: startedAt + 1000 }
+    const later = await createOne(store, trigger(['d2'], { request, plan: scheduled }))
+    const decide = async (run: LaunchedRun, more: Partial<RolloutStatus>) => {
+      const before = await rolloutOf(store, ownerNo, run)
+      const status = { ...before.status, ...more }
+      const change = { before, status, nextAt: null, events: [], moment: momentAt(startedAt) }
+      assert.ok(await store.changeRollout(change))
+    }
+    assert.deepEqual(
+      await listed(),
+      [later.runId],
+      'those that wait for approval are not read again and again',
+    )
+    await resumeReplacing(depsOf(store))
+    assert.deepEqual([await stateOf(waiting), await stateOf(elsewhere)], ['PENDING', 'PENDING'])
+    const waves = [{ startedAt: momentAt(startedAt).clock, passedAt: null }]
+    await decide(approved, { state: 'ROLLING_OUT', waves })
+    await decide(denied, { state: 'DENIED' })
+    assert.deepEqual(await listed(), [approved.runId, denied.runId, later.runId])
+    await resumeReplacing(depsOf(store))
+    assert.deepEqual([await stateOf(waiting), await stateOf(elsewhere)], ['CANCELED', 'PENDING'])
+    assert.deepEqual(await listed(), [later.runId])
+    await decide(later, { state: 'ABORTED' })
+    await resumeReplacing(depsOf(store))
+    assert.deepEqual([await stateOf(elsewhere), await listed()], ['PENDING', []])
+    await assertRunsAddUp(store, ownerNo)
+  })
 }

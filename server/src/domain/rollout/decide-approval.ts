@@ -5,6 +5,7 @@ import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Moment } from '../execution/execution.ts'
+import { type ReplaceAfterDeps, replaceAfterApproval } from '../trigger/replace-waiting.ts'
 import {
   countedDecisions,
   hasDecided,
@@ -15,17 +16,18 @@ import {
 import { type DigestDeps, readDigest } from './approval-digest.ts'
 import { type ChangeRolloutDeps, changeRollout, countsOf, decided, requireState } from './change-rollout.ts'
 import { requireNoHand } from './hands.ts'
-import { approveRollout, pauseRollout } from './judge-rollout.ts'
+import { approveRollout, hasBegun, pauseRollout } from './judge-rollout.ts'
 import type { RolloutFactsFound } from './ports/rollouts.ts'
 import type { StoredRollout } from './rollout.ts'
 
-export function approveRun(
-  deps: ChangeRolloutDeps,
+export async function approveRun(
+  deps: ChangeRolloutDeps & ReplaceAfterDeps,
   caller: Caller,
   runId: number,
   request: ApprovalRequest,
 ): Promise<void> {
-  return changeRollout(deps, caller, runId, async (found, moment) => {
+  let begins = false
+  await changeRollout(deps, caller, runId, async (found, moment) => {
     const { status, plan } = found.rollout
     const decision = await decide(deps, caller, found, moment, request, 'APPROVED')
     const { digest } = decision
@@ -33,8 +35,10 @@ export function approveRun(
     const missing = neededApprovals(plan) - countedDecisions(approved, digest).length
     const counts = missing > 0 ? undefined : await countsOf(deps, found)
     const after = counts ? approveRollout(approved, { ...counts, digest, now: moment.clock }) : approved
+    begins = !hasBegun(status) && hasBegun(after)
     return decided(after, 'run.approved', caller, { missing: Math.max(0, missing), ...commentOf(request) })
   })
+  if (begins) await replaceAfterApproval(deps, { ownerNo: caller.ownerNo, runId })
 }
 
 /** Ends the run; executions that are not released are canceled. */

@@ -130,7 +130,8 @@ async function launch(
     },
   )
   if (content.replaces) {
-    await replaceAfterLaunch(deps, { runId, keyId: caller.keyId }, devices.deviceNos.length)
+    const { ownerNo, keyId } = caller
+    await replaceAfterLaunch(deps, { ownerNo, runId, keyId }, devices.deviceNos.length)
   }
   return runId
 }

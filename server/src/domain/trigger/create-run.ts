@@ -74,7 +74,8 @@ export async function createRun(
   const made = await readWritten(deps.store.getRun({ ownerNo: caller.ownerNo, runId }))
   if (made === undefined) throw new Error(`run ${runId} was created but cannot be read`)
   if (earlier || !request.replaces) return { run: made, isReplayed: earlier !== undefined }
-  await replaceAfterLaunch(deps, { runId, keyId: caller.keyId }, made.total)
+  const { ownerNo, keyId } = caller
+  await replaceAfterLaunch(deps, { ownerNo, runId, keyId }, made.total)
   return { run: made, isReplayed: false }
 }
 

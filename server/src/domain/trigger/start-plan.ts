@@ -60,7 +60,9 @@ export async function startPlan(
       const { runId } = await launch(deps, caller, plan, request, { asked, ...call })
       await holdIfRevoked(deps, caller, request, runId)
       const made = await readMade(deps, ownerNo, { runId })
-      if (request.replaces) await replaceAfterLaunch(deps, { runId, keyId: caller.keyId }, made.run.total)
+      if (request.replaces) {
+        await replaceAfterLaunch(deps, { ownerNo, runId, keyId: caller.keyId }, made.run.total)
+      }
       return made
     } catch (error) {
       // Another node was faster: the store accepts only one run per plan.

@@ -22,6 +22,7 @@ import {
 import { approveRun, denyRun } from '../../domain/rollout/decide-approval.ts'
 import type { StoredFreeze } from '../../domain/rollout/ports/rollouts.ts'
 import type { ViewDeps } from '../../domain/rollout/view-rollout.ts'
+import type { ReplaceAfterDeps } from '../../domain/trigger/replace-waiting.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { noContent } from '../openapi/openapi.ts'
@@ -56,7 +57,7 @@ const acts: { name: string; operationId: string; act: Act; summary: string; desc
   },
 ]
 
-type ChangeDeps = ChangeRolloutDeps & ViewDeps
+type ChangeDeps = ChangeRolloutDeps & ReplaceAfterDeps & ViewDeps
 
 export function addRollouts(app: App, deps: ChangeDeps & FreezeDeps): void {
   for (const { name, operationId, act, summary, description } of acts) {

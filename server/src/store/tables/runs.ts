@@ -72,11 +72,14 @@ const COUNT = rows({ count: number() })
 const VALUES = select(runParameters.pick('parameters', 'secrets'))
 const GET_VALUES = `SELECT ${VALUES} FROM run_parameters WHERE run_id = :runId` as const
 
-const REPLACING = select({ ...run.pick('runId'), keyId: notNull(run.fields.keyId) })
+const REPLACING = select({ ...run.pick('ownerNo', 'runId'), keyId: notNull(run.fields.keyId) })
 const LIST_REPLACING = inBoth(
   ({ by, join }) => `
   SELECT ${REPLACING} FROM run_request ${by('run_request_replacing')} ${join} run ON run.run_id = run_request.run_id
-  WHERE replaces = 1 AND key_id IS NOT NULL ORDER BY run_request.run_id LIMIT 100`,
+  WHERE replaces = 1 AND key_id IS NOT NULL AND run_request.run_id > :after AND NOT EXISTS (
+    SELECT 1 FROM rollout
+    WHERE rollout.run_id = run_request.run_id AND rollout.state = 'AWAITING_APPROVAL' AND rollout.released = 0)
+  ORDER BY run_request.run_id LIMIT :limit`,
 )
 // Starts from the owner's unfinished runs, which are few.
 const LIST_REPLACED = inBoth(
@@ -98,7 +101,7 @@ export const runReads: ReadSteps<
   | 'getRunValues'
   | 'listSealed'
 > = {
-  listReplacing: (queries) => queries.all(REPLACING, LIST_REPLACING),
+  listReplacing: (queries, { after, limit }) => queries.all(REPLACING, LIST_REPLACING, { after, limit }),
   listReplaced: (queries, { runId }) => queries.all(RUN_RANGE, LIST_REPLACED, { runId }),
   async findRollback(queries, { ownerNo, runId }) {
     return (await queries.one(FIRST, FIND_ROLLBACK, { ownerNo, runId })).runId ?? undefined

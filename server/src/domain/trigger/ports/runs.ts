@@ -88,8 +88,11 @@ export type RunFilter = {
 type SealedSecrets = { runId: number; ownerNo: number; secrets: string }
 
 export type RunStore = {
-  /** A batch of the runs that have yet to replace PENDING executions. */
-  listReplacing(): Promise<{ runId: number; keyId: string }[]>
+  /** Runs that have yet to replace PENDING executions, in the order of their ids, without those that wait for their first approval. */
+  listReplacing(list: {
+    after: number
+    limit: number
+  }): Promise<{ ownerNo: number; runId: number; keyId: string }[]>
   /** The unfinished runs of the same job that were created before this one. */
   listReplaced(run: { runId: number }): Promise<{ runId: number; first: number; last: number }[]>
   setReplaced(run: { runId: number }): Promise<void>
