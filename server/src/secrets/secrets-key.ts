@@ -34,10 +34,19 @@ export async function ensureSecretsKeys(
   config: { secretsKeys: readonly Buffer[]; dataFolder: string; databaseUrl: string | undefined },
 ): Promise<readonly Buffer[]> {
   const { secretsKeys, dataFolder, databaseUrl } = config
-  if (secretsKeys.length > 0 || databaseUrl !== undefined) return secretsKeys
+  if (secretsKeys.length > 0) return secretsKeys
+  if (databaseUrl !== undefined) {
+    const encrypted = await findEncrypted(store)
+    if (encrypted.length === 0) return []
+    throw new StartRefused(
+      `JOBCAST_SECRETS_KEY is not set, but the database has encrypted ${encrypted.join(' and ')}. Set it, or JOBCAST_SECRETS_KEY_FILE, ` +
+        'to the key that encrypted them, as on all other nodes. If the key is lost, set another one, printed by ' +
+        '"jobcast secrets new-key", start the service, and put each secret again.',
+    )
+  }
   const file = secretsKeyFile(dataFolder)
   const text = readKeyFile(file)
-  if (text === undefined && (await hasSecrets(store))) {
+  if (text === undefined && (await findEncrypted(store)).length > 0) {
     throw new StartRefused(
       `${file} is missing: the secrets in the database are encrypted with the key in it. Restore the file from a backup, or set ` +
         `JOBCAST_SECRETS_KEY to that key. If the key is lost, create another one with "jobcast secrets new-key > ${file}", start ` +
@@ -56,8 +65,11 @@ export async function ensureSecretsKeys(
   )
 }
 
-/** Named secrets, or secret parameters of runs. */
-async function hasSecrets(store: Pick<Store, 'listSealed' | 'listSealedSecrets'>): Promise<boolean> {
+async function findEncrypted(store: Pick<Store, 'listSealed' | 'listSealedSecrets'>): Promise<string[]> {
   const named = await store.listSealedSecrets({ ownerNo: 0, secretName: '', version: 0, limit: 1 })
-  return named.length > 0 || (await store.listSealed({ after: 0, limit: 1 })).length > 0
+  const ofRuns = await store.listSealed({ after: 0, limit: 1 })
+  return [
+    ...(named.length > 0 ? ['named secrets'] : []),
+    ...(ofRuns.length > 0 ? ['secret parameters of runs'] : []),
+  ]
 }
