@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { assertRefused } from './assert-reply.ts'
+import { openApp } from './open-app.ts'
 import { openRolledRuns } from './rolled-runs.ts'
 
 const api = await openSharedServer()
@@ -63,4 +64,34 @@ test('a device that is not in the run changes nothing, nor does a run that is no
   const { counts, rollout } = await runOf(run.path)
   assert.deepEqual([counts.CANCELED, rollout?.state], [0, 'PAUSED'])
   await act(run.path, 'cancel', { force: true })
+})
+
+test('nothing is canceled if the run cannot be resumed: both are one write', async (t) => {
+  const { app, adminKey, parts } = await openApp(t)
+  const call = async (method: 'GET' | 'POST' | 'PUT', path: string, payload?: object) => {
+    const reply = await app.inject({
+      ...{ method, url: `/job/api/${path}`, headers: { 'x-api-key': adminKey } },
+      ...(payload && { payload }),
+    })
+    return { status: reply.statusCode, json: reply.json() }
+  }
+  await call('PUT', 'jobs/update', {})
+  for (const id of ['d1', 'd2']) await call('PUT', `devices/${id}`, {})
+  const rollout = { waves: [{ size: 1 }, { size: 1 }], order: 'GIVEN' }
+  const body = { jobName: 'update', targets: { deviceIds: ['d1', 'd2'] }, rollout }
+  const made = await call('POST', 'runs', body)
+  assert.equal(made.status, 201)
+  const path = `runs/${made.json.runId}`
+  assert.equal((await call('POST', `${path}/pause`)).status, 200)
+  const { changeRollout } = parts.store
+  parts.store.changeRollout = () => Promise.reject(new Error('the service was killed'))
+  assert.equal((await call('POST', `${path}/resume`, { except: ['d2'] })).status, 500)
+  const killed = (await call('GET', path)).json
+  assert.deepEqual([killed.rollout.state, killed.counts.CANCELED], ['PAUSED', 0])
+  parts.store.changeRollout = changeRollout
+  assert.equal((await call('POST', `${path}/resume`, { except: ['d2'] })).status, 200)
+  assert.equal((await call('GET', path)).json.counts.CANCELED, 1)
+  const { items } = (await call('GET', 'audit')).json
+  const entry = items.find(({ action }: { action: string }) => action === 'execution.canceled')
+  assert.deepEqual([entry.before, entry.after], [{ execState: 'PENDING' }, { execState: 'CANCELED' }])
 })

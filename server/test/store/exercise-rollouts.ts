@@ -281,6 +281,36 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
     await assertRunsAddUp(store, ownerNo)
   })
 
+  await t.test(
+    'executions are canceled with the change of their rollout, or nothing is written',
+    async () => {
+      const { store } = underTest
+      const seed = await seedOwner(store)
+      const { ownerNo, trigger } = seed
+      const run = await createOne(store, trigger(['d1', 'd2', 'd3'], { plan }))
+      const { firstExecutionId: first } = run
+      assert.ok(await store.changeRollout(releaseTo(await rolloutOf(store, ownerNo, run), 1)))
+      const before = await rolloutOf(store, ownerNo, run)
+      const canceling = (jobExecutionIds: number[]) =>
+        releaseTo(before, 2, { cancels: { jobExecutionIds, actor: 'key k1' } })
+      assert.equal(await startedId(store, { ownerNo, deviceId: 'd1' }), first)
+      assert.equal(await store.changeRollout(canceling([first, first + 1])), false, 'one has started')
+      assert.equal(await store.changeRollout(canceling([first + 1, first + 1_000_000])), false)
+      assert.deepEqual((await rolloutOf(store, ownerNo, run)).status, before.status)
+      const stateOf = async (jobExecutionId: number) =>
+        (await store.getExecution({ ownerNo, jobExecutionId }))?.execState
+      assert.equal(await stateOf(first + 1), 'PENDING')
+      assert.ok(await store.changeRollout(canceling([first + 1, first + 2])))
+      assert.deepEqual([await stateOf(first + 1), await stateOf(first + 2)], ['CANCELED', 'CANCELED'])
+      assert.equal((await rolloutOf(store, ownerNo, run)).status.released, 2)
+      assert.equal(await store.changeRollout(canceling([])), false, 'the rollout has changed since')
+      assert.deepEqual(await seen(store, seed, 'd1', 'd2', 'd3'), [1, 0, 0])
+      const history = await store.listTransitions({ ownerNo, jobExecutionId: first + 2 })
+      assert.deepEqual([history?.at(-1)?.event, history?.at(-1)?.actor], ['cancel', 'key k1'])
+      await assertRunsAddUp(store, ownerNo)
+    },
+  )
+
   await t.test('a stopped run is held until it is canceled, then its rollout has ended', async () => {
     const { store } = underTest
     const seed = await seedOwner(store)

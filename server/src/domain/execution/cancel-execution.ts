@@ -11,7 +11,7 @@ import type { ExecutionMove, MoveOutcome, StoredExecution } from './ports/execut
 
 export type CancelDeps = NotifyDeps & { store: Store; moment: () => Moment }
 
-export type MoveDeps = NotifyDeps & { store: Pick<Store, 'moveExecution'>; moment: () => Moment }
+type MoveDeps = NotifyDeps & { store: Pick<Store, 'moveExecution'>; moment: () => Moment }
 
 export async function cancelExecution(
   deps: CancelDeps,

@@ -3,16 +3,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError, type ResumeRequest, type RolloutChanges } from '@jobcast/contract'
 import { requireScope } from '../access/access.ts'
-import type { Caller } from '../access/caller.ts'
+import { actorOf, type Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { originOf } from '../audit/audit.ts'
 import type { SteadyInstant } from '../common/instants.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
+import { notifyTaken } from '../execution/notify-moved.ts'
+import type { Moved } from '../execution/ports/executions.ts'
 import type { RunKey } from '../trigger/ports/runs.ts'
 import { withHands } from './approval.ts'
-import { excludeDevices } from './exclude-devices.ts'
+import { countsWithout, type Excluded, findExcluded } from './exclude-devices.ts'
 import { lineageOfCaller, requireNoHand } from './hands.ts'
 import {
   advanceRollout,
@@ -36,10 +38,11 @@ import { requireRollout } from './rollout-selectors.ts'
 
 export type ChangeRolloutDeps = RollOutDeps & { store: Store; rollouts: { judgeSoon(run: RunKey): void } }
 
-type Decided = { status: RolloutStatus; events: RolloutEvent[]; plan?: RolloutPlan }
+/** `canceled`: PENDING executions that are canceled in the same transaction. */
+type Decided = { status: RolloutStatus; events: RolloutEvent[]; plan?: RolloutPlan; canceled?: Moved[] }
 type Decide = (found: RolloutFactsFound, moment: Moment) => Decided | Promise<Decided>
 
-/** Attempts at the write: a ticker may change the rollout between our read and our write. */
+/** Attempts at the write: a ticker may change the rollout between our read and our write, or an execution to cancel may start. */
 const mostTries = 20
 
 export function pauseRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
@@ -60,24 +63,36 @@ export async function resumeRun(
   runId: number,
   { except = [] }: ResumeRequest = {},
 ): Promise<void> {
-  const excluded = await excludeDevices(deps, caller, runId, except)
-  await changeRollout(deps, caller, runId, async (found, { at, clock: now }) => {
-    const { rollout } = found
-    const { status, plan, startAt } = rollout
-    requireState(status, 'PAUSED')
-    if (!hasBegun(status)) {
-      const isEarly = startAt !== null && startAt > at
-      const accepting = { ...status, accepted: status.accepted + excluded }
-      const begun = isEarly
-        ? keepDecisions(accepting, waitFor('SCHEDULED', plan.sizes.length))
-        : startRollout(accepting, plan, now)
-      return started(deps, caller, begun)
-    }
-    // The gate was changed to need an approval while the run was paused there.
-    if (hasPassed(status) && asksNext(rollout)) return waiting(status, now, caller)
-    const resumed = resumeRollout(status, { ...(await countsOf(deps, found)), now }, excluded)
-    return decided(resumed, 'run.resumed', caller)
+  await changeRollout(deps, caller, runId, async (found, moment) => {
+    requireState(found.rollout.status, 'PAUSED')
+    const excluded = await findExcluded(deps, caller, found.rollout, except)
+    const resumed = await resumeWithout(deps, caller, found, moment, excluded)
+    return { ...resumed, canceled: excluded.moved }
   })
+}
+
+async function resumeWithout(
+  deps: ChangeRolloutDeps,
+  caller: Caller,
+  found: RolloutFactsFound,
+  { at, clock: now }: Moment,
+  without: Excluded,
+): Promise<Decided> {
+  const { rollout } = found
+  const { status, plan, startAt } = rollout
+  const excluded = without.inWave[status.wave] ?? 0
+  if (!hasBegun(status)) {
+    const isEarly = startAt !== null && startAt > at
+    const accepting = { ...status, accepted: status.accepted + excluded }
+    const begun = isEarly
+      ? keepDecisions(accepting, waitFor('SCHEDULED', plan.sizes.length))
+      : startRollout(accepting, plan, now)
+    return started(deps, caller, begun)
+  }
+  // The gate was changed to need an approval while the run was paused there.
+  if (hasPassed(status) && asksNext(rollout)) return waiting(status, now, caller)
+  const counts = countsWithout(await countsOf(deps, found), without, status.wave)
+  return decided(resumeRollout(status, { ...counts, now }, excluded), 'run.resumed', caller)
 }
 
 /** Begins the next wave now: skips its gate unless that needs an approval; the first wave skips `startAt`. */
@@ -167,10 +182,13 @@ export async function changeRollout(
     const found = await deps.store.getRollout({ ownerNo, runId })
     if (found === undefined) throw await whyNone(deps, ownerNo, runId)
     const moment = deps.moment()
-    const { status, events, plan } = await decide(found, moment)
+    const { status, events, plan, canceled = [] } = await decide(found, moment)
     const nextAt = status.state === 'ROLLING_OUT' ? moment.clock : null
-    const judged = { status, nextAt, events, ...(plan && { plan }), ...originOf(caller) }
+    const jobExecutionIds = canceled.map((each) => each.jobExecutionId)
+    const cancels = canceled.length > 0 && { cancels: { jobExecutionIds, actor: actorOf(caller) } }
+    const judged = { status, nextAt, events, ...(plan && { plan }), ...cancels, ...originOf(caller) }
     if (!(await applyStatus(deps, found.rollout, judged, moment))) continue
+    notifyTaken(deps, canceled)
     if (status.state === 'ROLLING_OUT') await rollOut(deps, { ownerNo, runId })
     // Canceling the rest may take long, so the ticker does it.
     else deps.rollouts.judgeSoon({ ownerNo, runId })

@@ -1,57 +1,72 @@
-// Resumes a run without some of its devices: their executions that have not started are canceled first, so that they are never released.
+// Resumes a run without some of its devices: their executions that have not started are canceled with the resume, in one
+// transaction, so that they are never released.
 
 import { ApiError } from '@jobcast/contract'
-import { actorOf, type Caller } from '../access/caller.ts'
-import { originOf } from '../audit/audit.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Store } from '../common/ports/store.ts'
-import { cancelAndNotify, type MoveDeps } from '../execution/cancel-execution.ts'
-import type { StoredExecution } from '../execution/ports/executions.ts'
-import { currentPart } from './roll-out.ts'
+import type { Moved, StoredExecution } from '../execution/ports/executions.ts'
+import type { EndedCounts } from './gate.ts'
+import type { RolloutFacts } from './judge-rollout.ts'
+import { type StoredRollout, waveParts } from './rollout.ts'
 
-type ExcludeDeps = MoveDeps & { store: Pick<Store, 'getRollout' | 'listExecutions'> }
+type ExcludeDeps = { store: Pick<Store, 'listExecutions'> }
+
+/** `inWave`: how many of them are in each wave. */
+export type Excluded = { moved: Moved[]; inWave: number[] }
 
 /** Few enough to leave connections to the database for other callers. */
 const devicesAtOnce = 8
 
-/** Returns how many were canceled in the current wave. Throws J-500 for a device that is not in the run. */
-export async function excludeDevices(
+/** The executions to cancel. Throws J-500 for a device that is not in the run. */
+export async function findExcluded(
   deps: ExcludeDeps,
-  caller: Caller,
-  runId: number,
+  { ownerNo }: Caller,
+  { runId, firstExecutionId, plan }: StoredRollout,
   deviceIds: readonly string[],
-): Promise<number> {
-  const rollout = deviceIds.length === 0 ? undefined : await pausedRollout(deps, caller, runId)
-  // The resume itself then fails with the reason.
-  if (rollout === undefined) return 0
-  const found: StoredExecution[] = []
-  // All executions are found before the first one is canceled.
+): Promise<Excluded> {
+  const found = new Map<number, StoredExecution>()
   for (let at = 0; at < deviceIds.length; at += devicesAtOnce) {
     const some = deviceIds.slice(at, at + devicesAtOnce)
-    found.push(...(await Promise.all(some.map((id, index) => findIn(deps, caller, runId, id, at + index)))))
+    const executions = some.map((deviceId, index) => findIn(deps, { ownerNo, runId }, deviceId, at + index))
+    for (const each of await Promise.all(executions)) found.set(each.jobExecutionId, each)
   }
-  const waiting = found.filter(({ execState }) => execState === 'PENDING')
-  let excluded = 0
-  const { from, to } = currentPart(rollout)
-  for (let at = 0; at < waiting.length; at += devicesAtOnce) {
-    const some = waiting.slice(at, at + devicesAtOnce)
-    const canceled = await Promise.all(some.map((each) => cancel(deps, caller, each)))
-    const positions = some
-      .filter((_, index) => canceled[index])
-      .map((each) => each.jobExecutionId - rollout.firstExecutionId)
-    excluded += positions.filter((position) => position >= from && position < to).length
-  }
-  return excluded
+  const waiting = [...found.values()].filter(({ execState }) => execState === 'PENDING')
+  const moved = waiting.map(
+    ({ deviceId, jobExecutionId }): Moved => ({
+      ...{ ownerNo, deviceId, jobExecutionId, runId },
+      ...{ from: 'PENDING', execState: 'CANCELED' },
+    }),
+  )
+  const inWave = waveParts(plan.sizes).map(({ from, to }) => {
+    const [first, end] = [firstExecutionId + from, firstExecutionId + to]
+    return moved.filter(({ jobExecutionId: id }) => id >= first && id < end).length
+  })
+  return { moved, inWave }
 }
 
-async function pausedRollout({ store }: ExcludeDeps, { ownerNo }: Caller, runId: number) {
-  const rollout = (await store.getRollout({ ownerNo, runId }))?.rollout
-  return rollout?.status.state === 'PAUSED' ? rollout : undefined
+type Counts = Pick<RolloutFacts, 'run' | 'wave' | 'canceled'>
+
+/** The counts once they are canceled. */
+export function countsWithout<C extends Counts>(
+  counts: C,
+  { moved, inWave }: Excluded,
+  currentWave: number,
+): C {
+  return {
+    ...counts,
+    run: withCanceled(counts.run, moved.length),
+    wave: withCanceled(counts.wave, inWave[currentWave] ?? 0),
+    canceled: counts.canceled?.map((count, index) => count + (inWave[index] ?? 0)),
+  }
+}
+
+function withCanceled(counts: EndedCounts, count: number): EndedCounts {
+  return { ...counts, CANCELED: (counts.CANCELED ?? 0) + count }
 }
 
 async function findIn(
   { store }: ExcludeDeps,
-  { ownerNo }: Caller,
-  runId: number,
+  { ownerNo, runId }: { ownerNo: number; runId: number },
   deviceId: string,
   index: number,
 ): Promise<StoredExecution> {
@@ -60,16 +75,4 @@ async function findIn(
   if (items[0]) return items[0]
   const detail = `Run ${runId} has no device ${JSON.stringify(deviceId)}.`
   throw new ApiError('J-500', { field: `except[${index}]`, detail })
-}
-
-/** False if it has started or ended meanwhile. */
-async function cancel(
-  deps: ExcludeDeps,
-  caller: Caller,
-  { jobExecutionId }: StoredExecution,
-): Promise<boolean> {
-  const { ownerNo } = caller
-  const move = { ownerNo, jobExecutionId, event: 'cancel', actor: actorOf(caller) } as const
-  const outcome = await cancelAndNotify(deps, { ...move, ...originOf(caller) })
-  return outcome.kind === 'moved' && outcome.execution.execState === 'CANCELED'
 }

@@ -21,7 +21,7 @@ import {
   type RolloutStatus,
   startRollout,
 } from './judge-rollout.ts'
-import type { RolloutFactsFound, RunPart, StateCounts } from './ports/rollouts.ts'
+import type { RolloutChange, RolloutFactsFound, RunPart, StateCounts } from './ports/rollouts.ts'
 import type { WaveCounts } from './ports/wave-counts.ts'
 import type { RolloutEvent, StoredRollout } from './rollout.ts'
 import { isFinal, waveParts } from './rollout.ts'
@@ -171,13 +171,14 @@ export async function applyStatus(
     status,
     nextAt,
     ...more
-  }: JudgedRollout & Originated & { plan?: StoredRollout['plan']; events?: RolloutEvent[] },
+  }: JudgedRollout & Originated & Partial<Pick<RolloutChange, 'plan' | 'events' | 'cancels'>>,
   moment: Moment,
 ): Promise<boolean> {
-  const { events = eventsOf(before.status, status), plan, origin } = more
+  const { events = eventsOf(before.status, status), plan, origin, cancels } = more
   const isSame = isDeepStrictEqual(status, before.status) && nextAt === before.nextAt && plan === undefined
   if (isSame) return true
-  const change = { before, status, nextAt, events, moment, ...(plan && { plan }), ...(origin && { origin }) }
+  const beside = { ...(plan && { plan }), ...(cancels && { cancels }), ...(origin && { origin }) }
+  const change = { before, status, nextAt, events, moment, ...beside }
   if (!(await deps.store.changeRollout(change))) return false
   deps.changes.notify([before.runId])
   await announce(deps, before, before.status.released, status.released)

@@ -10,6 +10,7 @@ import type { RolloutChange, StateCounts } from '../../domain/rollout/ports/roll
 import type { StoredRollout } from '../../domain/rollout/rollout.ts'
 import { heldFrom, isOpenRollout } from '../../domain/rollout/rollout.ts'
 import type { RunKey } from '../../domain/trigger/ports/runs.ts'
+import { inBatch } from '../moves.ts'
 import { inBoth, insertInto, type Writes } from '../queries.ts'
 import { computed, type Field, number, rows, select } from '../schema/column.ts'
 import { device, execution, release, rollout, run } from '../schema/tables.ts'
@@ -156,10 +157,35 @@ export const rolloutSnapshots: ReadSteps<'countRunParts'> = {
 
 export const rolloutWrites: WriteSteps<'changeRollout'> = {
   async changeRollout(queries, change) {
-    if (!(await writeStatus(queries, { ...change, at: change.moment.at }))) return false
-    writeRelease(queries, change)
-    return true
+    const { cancels, moment } = change
+    const isChanged = cancels
+      ? await changeWithCancels(queries, { ...change, cancels })
+      : await writeStatus(queries, { ...change, at: moment.at })
+    if (isChanged) writeRelease(queries, change)
+    return isChanged
   },
+}
+
+function changeWithCancels(
+  queries: Writes,
+  change: RolloutChange & Required<Pick<RolloutChange, 'cancels'>>,
+): Promise<boolean> {
+  const { cancels, moment, before } = change
+  const { at } = moment
+  return inBatch(queries, async (moves) => {
+    const found = await moves.loadById(cancels.jobExecutionIds)
+    const isPending = found.every(({ life }) => life.execState === 'PENDING')
+    if (!isPending || found.length < cancels.jobExecutionIds.length) return false
+    if (!(await writeStatus(queries, { ...change, at }))) return false
+    const moved = moves.batch.moveAll(found, { event: 'cancel', moment, actor: cancels.actor })
+    for (const { jobExecutionId, from, execState } of moved)
+      queries.audited({
+        ...{ ownerNo: before.ownerNo, at, action: 'execution.canceled' },
+        subject: `execution:${jobExecutionId}`,
+        ...{ before: { execState: from }, after: { execState } },
+      })
+    return true
+  })
 }
 
 async function writeStatus(

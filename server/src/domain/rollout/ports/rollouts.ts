@@ -36,6 +36,8 @@ export type RolloutChange = {
   /** Nothing is held back any more, although not everything was released. */
   isOver?: boolean
   events: RolloutEvent[]
+  /** Executions of the run to cancel: nothing is written unless all of them are PENDING. */
+  cancels?: { jobExecutionIds: number[]; actor: string }
   moment: Moment
 }
 
@@ -95,7 +97,7 @@ export type RolloutStore = {
   matchDevices(devices: { ownerNo: number; where: Selector; deviceIds: string[] }): Promise<string[]>
   /** Counts succeeded executions whose devices match. */
   countConfirmed(part: RunPart & { where: Selector }): Promise<number>
-  /** False: the rollout has changed since it was read, and nothing was written. */
+  /** False: the rollout, or an execution to cancel, has changed since it was read, and nothing was written. */
   changeRollout(change: RolloutChange): Promise<boolean>
   listReleased(part: RunPart): Promise<ReleasedPart | undefined>
 
