@@ -3,11 +3,11 @@ import packageJson from '../package.json' with { type: 'json' }
 
 /** Modules that every screen loads. As one file they are compressed better, and no other file has to list their names. */
 const onEveryScreen = [
-  /node_modules[\\/](?:preact|@preact|@tanstack)[\\/]|client[\\/]src[\\/]/,
-  /console[\\/]src[\\/](?:router|routes|scopes|theme|wall|match-path|kept-scroll|reload-when-back)\./,
+  /node_modules[\\/](?:preact|@preact)[\\/]|client[\\/]src[\\/]/,
+  /console[\\/]src[\\/](?:app|router|routes|scopes|theme|wall|match-path|kept-scroll|reload-when-back)\./,
   /console[\\/]src[\\/]live[\\/](?!events-worker)/,
   /console[\\/]src[\\/]palette[\\/]open-palette\./,
-  /console[\\/]src[\\/]api[\\/](?:client|issuer|queries|paged-list|read-why-waiting|refusal|self|ticket|use-action|use-approvals|use-list|use-query|query-client)\./,
+  /console[\\/]src[\\/]api[\\/](?:client|issuer|queries|paged-list|refusal|self|ticket|use-action|use-approvals|use-list|use-query|query-cache|query-key|query|keep-equal)\./,
   /console[\\/]src[\\/]parts[\\/](?:icon|parse-time|natural-order|time|state-bar|exec-state|navigation|key-help|field|freeze-banner|error-note|dialog|page-header|relative-time|lazy-part|empty-state|owner-switch|connection-state|is-focus-free|screen-title|counts-words|run-state-word|duration)\./,
 ]
 
@@ -16,17 +16,36 @@ const groups = [
   { name: 'base', test: (id: string) => onEveryScreen.some((each) => each.test(id)), priority: 2 },
   {
     name: 'lists',
-    test: /console[\\/]src[\\/](?:parts[\\/](?:data-table|paged-table|visible-rows|sorted-rows|is-narrow|list-screen|select-column|saved-views)|screens[\\/]executions[\\/](?:execution-columns|live-executions|export|job-filter))\./,
+    test: /console[\\/]src[\\/]parts[\\/](?:data-table|paged-table|visible-rows|sorted-rows|is-narrow)\./,
   },
+  {
+    name: 'executions',
+    test: /console[\\/]src[\\/]screens[\\/]executions[\\/](?:execution-columns|live-executions|export)\./,
+  },
+  { name: 'list-screens', test: /console[\\/]src[\\/]parts[\\/](?:list-screen|select-column|saved-views)\./ },
   {
     name: 'parts',
     priority: 1,
-    test: /console[\\/]src[\\/](?:parts[\\/](?:wrong-filters|is-possible-name|tabs|use-settled|presence|confirm-button|copy-button|state-badge|principal-word|maker|facts|form-dialog|check-list|trigger-href|use-seconds|error-at|code-block|command-line)|api[\\/](?:refresh-keys|request-key|is-there)|styles[\\/]forms)\./,
+    test: /console[\\/]src[\\/](?:parts[\\/](?:wrong-filters|tabs|presence|confirm-button|state-badge|principal-word|maker|facts|trigger-href|use-seconds|failing-note)|api[\\/]refresh-keys)\.|contract[\\/]src[\\/]who-in-words\./,
   },
   {
-    name: 'rollout',
-    test: /console[\\/]src[\\/]rollout[\\/](?:rollout-part|rollout-picture|rollout-buttons|resume-without|wave-lane|wave-parts|gate-of-run|gate-words|stop-rules|rule-words|why-not-approve|causes|rollout|picture)\./,
+    name: 'forms',
+    priority: 1,
+    test: /console[\\/]src[\\/](?:parts[\\/](?:is-possible-name|use-settled|copy-button|form-dialog|check-list|error-at|local-time|priority-field|window-field|code-block)|api[\\/](?:request-key|is-there)|parameters[\\/]parameters-draft|styles[\\/]forms)\.|contract[\\/]src[\\/]required-approvals\./,
   },
+  { name: 'attention', test: /console[\\/]src[\\/]attention[\\/](?:use|watch)-attention\./ },
+  // With the script of the rollout, they would load that on screens that only edit rollouts.
+  { name: 'rollout-style', test: /console[\\/]src[\\/]rollout[\\/](?:rollout|picture)\.css/, priority: 3 },
+  {
+    name: 'rollout',
+    test: /console[\\/]src[\\/]rollout[\\/](?:rollout-part|rollout-picture|wave-lane|wave-parts|gate-of-run|gate-row|gate-words|stop-rules|rule-words)\./,
+  },
+  {
+    name: 'rollout-actions',
+    test: /console[\\/]src[\\/]rollout[\\/](?:rollout-buttons|why-not-approve|causes)\./,
+  },
+  { name: 'selector', test: /contract[\\/]src[\\/]selector[\\/](?:selector|tokens|attribute-rules)\./ },
+  { name: 'selector-field', test: /console[\\/]src[\\/]selector[\\/]/ },
 ]
 
 export default defineConfig({

@@ -18,7 +18,6 @@ import {
 import { naturally } from '../parts/natural-order.ts'
 import { jobcast } from './client.ts'
 import type { CalendarQuery } from './read-calendar.ts'
-import { readWhyWaiting } from './read-why-waiting.ts'
 
 export type AuditQuery = Omit<Query<ListAuditQuery>, 'limit' | 'cursor'>
 
@@ -125,7 +124,11 @@ export const queries = {
   runTimeline: (runId: number) =>
     read(['run', runId, 'timeline'], (options) => jobcast.runs.timeline(runId, { buckets: 120 }, options)),
   /** The server's explanation why nothing of a run has begun; null if something has. */
-  whyWaiting: (runId: number) => read(['run', runId, 'waiting'], (options) => readWhyWaiting(runId, options)),
+  whyWaiting: (runId: number) =>
+    read(['run', runId, 'waiting'], async (options) => {
+      const { readWhyWaiting } = await import('./read-why-waiting.ts')
+      return readWhyWaiting(runId, options)
+    }),
   /** Why devices of a run failed. `count`: part of the key, so that another number of failures causes a new read. */
   failuresOf: (runId: number, count: number) =>
     read(['failures', runId, count], (options) => jobcast.runs.failures(runId, options)),

@@ -4,8 +4,8 @@ import type { OwnKey, SignIn } from '@jobcast/client'
 import { signal } from '@preact/signals'
 import { jobcast } from './client.ts'
 import { hasIssuer, signOutEverywhere } from './issuer.ts'
-import { queryClient } from './query-client.ts'
-import { isRefusal, noteRefusal, onRefusal } from './refusal.ts'
+import { queryCache } from './query-cache.ts'
+import { isRefusal, onRefusal } from './refusal.ts'
 import { clearLists } from './use-list.ts'
 
 export const self = signal<OwnKey | null | undefined>(undefined)
@@ -78,7 +78,7 @@ function endSession(because: 'expired' | 'signed out' | undefined): void {
 
 /** Clears all data, so that the next user cannot see it. */
 function forgetAll(): void {
-  queryClient.clear()
+  queryCache.clear()
   clearLists()
   shownSelf.value = undefined
   sessionNumber.value++
@@ -89,10 +89,6 @@ export function sessionRefused(): void {
   if (self.value) endSession('expired')
 }
 onRefusal(sessionRefused)
-
-queryClient.getQueryCache().subscribe((change) => {
-  if (change.type === 'updated' && change.action.type === 'error') noteRefusal(change.action.error)
-})
 
 // Another tab has signed in or out; all tabs share the cookie.
 window.addEventListener('storage', ({ key, newValue }) => {

@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo } from 'preact/hooks'
 import { type ListSource, type ListState, PagedList } from './paged-list.ts'
+import { startsWith } from './query-key.ts'
 
 const keptLists = 20
 const lists = new Map<string, PagedList<unknown>>()
@@ -59,8 +60,4 @@ function openList<T>(name: string, source: ListSource<T>): PagedList<T> {
     lists.delete(oldest)
   }
   return list
-}
-
-function startsWith(key: readonly unknown[], prefix: readonly unknown[]): boolean {
-  return prefix.every((part, index) => JSON.stringify(part) === JSON.stringify(key[index]))
 }

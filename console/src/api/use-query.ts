@@ -1,24 +1,40 @@
-// A query of query-core in a component: it is read when the component is shown, and redrawn when it changes.
+// A cached response in a component: it is read when the component is shown, and redrawn when it changes.
 
-import { type QueryKey, QueryObserver, type QueryObserverResult } from '@tanstack/query-core'
-import { useEffect, useLayoutEffect, useReducer, useState } from 'preact/hooks'
-import { queryClient } from './query-client.ts'
+import { useEffect, useReducer } from 'preact/hooks'
+import type { QueryOptions } from './query.ts'
+import { queryCache } from './query-cache.ts'
 
-type QueryOptions<T> = {
-  queryKey: QueryKey
-  queryFn: (context: { signal: AbortSignal }) => Promise<T>
-  enabled?: boolean
-  refetchInterval?: number
-  staleTime?: number
-  structuralSharing?: boolean
+type QueryResult<T> = {
+  /** Undefined until it is read. */
+  data: T | undefined
+  /** Of the last read. */
+  error: unknown
+  isPending: boolean
+  isEnabled: boolean
+  refetch: () => Promise<void>
 }
 
-export function useQuery<T>(options: QueryOptions<T>): QueryObserverResult<T, Error> {
-  const whole = queryClient.defaultQueryOptions(options)
-  const [observer] = useState(() => new QueryObserver<T, Error, T, T>(queryClient, whole))
-  const [, draw] = useReducer((count: number, _: unknown) => count + 1, 0)
-  useEffect(() => observer.subscribe(draw), [observer])
-  useLayoutEffect(() => observer.setOptions(whole))
-  // Reading begins after the first drawing, which therefore has isPending but not isFetching.
-  return observer.getOptimisticResult(whole)
+export function useQuery<T>(options: QueryOptions<T>): QueryResult<T> {
+  const { enabled: isEnabled = true, refetchInterval, staleTime } = options
+  const query = queryCache.open(options)
+  const { data, error, version, refetch } = query
+  const [, draw] = useReducer((count: number, _: undefined) => count + 1, 0)
+  const onChange = () => draw(undefined)
+  useEffect(() => {
+    // It may have changed since the drawing.
+    if (query.version !== version) onChange()
+    return query.watch({ isEnabled, onChange })
+  }, [query, isEnabled, staleTime])
+  useEffect(() => {
+    if (!isEnabled || refetchInterval === undefined) return
+    const timer = setInterval(() => {
+      if (document.visibilityState !== 'hidden') void query.read()
+    }, refetchInterval)
+    return () => clearInterval(timer)
+  }, [query, isEnabled, refetchInterval, version])
+  return { data, error, isPending: data === undefined && error === undefined, isEnabled, refetch }
 }
+
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState !== 'hidden') queryCache.readStale()
+})

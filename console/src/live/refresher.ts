@@ -1,7 +1,8 @@
 // Reloads data that events have invalidated: at once, then at a limited rate. So ten thousand events per second cause as many
 // requests as two.
 
-import { queryClient } from '../api/query-client.ts'
+import { queryCache } from '../api/query-cache.ts'
+import { type QueryKey, startsWith } from '../api/query-key.ts'
 import { refreshLists, shownListKeys } from '../api/use-list.ts'
 import type { Key } from './affected-keys.ts'
 import { RequestBudget } from './request-budget.ts'
@@ -25,8 +26,7 @@ export function refresh(keys: Iterable<Key>): void {
 
 /** All keys that `affectedKeys` could return: the first one or two parts of the keys that were read. */
 function readKeys(): Set<string> {
-  const queries = queryClient.getQueryCache().getAll()
-  const keys = [...queries.map(({ queryKey }) => queryKey), ...shownListKeys()]
+  const keys = [...queryCache.keys(), ...shownListKeys()]
   return new Set(keys.flatMap((key) => [nameOf(key.slice(0, 1)), nameOf(key.slice(0, 2))]))
 }
 
@@ -42,7 +42,7 @@ async function keepReading(): Promise<void> {
     touched.clear()
     budget.spend(requestsFor(keys))
     await Promise.all(
-      keys.flatMap((queryKey) => [queryClient.invalidateQueries({ queryKey }), refreshLists(queryKey)]),
+      keys.flatMap((queryKey) => [queryCache.invalidate(queryKey), refreshLists(queryKey)]),
     ).catch(() => undefined)
     await new Promise((resolve) => setTimeout(resolve, Math.max(pauseMs, budget.waitMs())))
   }
@@ -50,14 +50,12 @@ async function keepReading(): Promise<void> {
 }
 
 function requestsFor(keys: Key[]): number {
-  const isNamed = (read: readonly unknown[]) =>
-    keys.some((key) => key.every((part, index) => JSON.stringify(part) === JSON.stringify(read[index])))
-  const shown = queryClient.getQueryCache().findAll({ type: 'active' })
-  return [...shown.map(({ queryKey }) => queryKey), ...shownListKeys()].filter(isNamed).length
+  const isNamed = (read: QueryKey) => keys.some((key) => startsWith(read, key))
+  return [...queryCache.shownKeys(), ...shownListKeys()].filter(isNamed).length
 }
 
 /** Called after a gap, when all data may be outdated. */
 export function refreshAll(): void {
-  void queryClient.invalidateQueries()
+  void queryCache.invalidate([])
   void refreshLists([])
 }

@@ -3,14 +3,14 @@ import { findJsonError } from '../parts/find-json-error.ts'
 import { useSettled } from '../parts/use-settled.ts'
 import type { SchemaProblems } from './check-schema.ts'
 
-/** Validates while the user edits; returns no problems while a text is not JSON, or there is nothing to check. */
-export function useSchemaProblems(parameters: string, document: string): SchemaProblems {
+/** Validates what the user edits; the server has checked the rest. No problems while a text is not JSON. */
+export function useSchemaProblems(parameters: string, document: string, isEdited: boolean): SchemaProblems {
   const [problems, setProblems] = useState<SchemaProblems>({})
   const settled = useSettled(`${parameters}\n${document}`)
   useEffect(() => {
     let isWanted = true
     const isJson = [parameters || '{}', document].every((text) => findJsonError(text) === undefined)
-    const mayBeWrong = isJson && (parameters.trim() !== '' || document.includes('${'))
+    const mayBeWrong = isEdited && isJson && (parameters.trim() !== '' || document.includes('${'))
     if (!mayBeWrong) setProblems({})
     else
       void import('./check-schema.ts').then(
@@ -20,6 +20,6 @@ export function useSchemaProblems(parameters: string, document: string): SchemaP
     return () => {
       isWanted = false
     }
-  }, [settled])
+  }, [settled, isEdited])
   return problems
 }

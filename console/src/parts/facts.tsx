@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact'
-import '../styles/forms.css'
 
 export type Fact = { name: string; value: ComponentChildren }
 

@@ -5,7 +5,10 @@ import { useEffect } from 'preact/hooks'
 import { navigate } from '../router.ts'
 import { routes } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
-import { Dialog } from './dialog.tsx'
+import { lazyPart } from './lazy-part.tsx'
+import type { ShortcutsProps } from './shortcuts.tsx'
+
+const Shortcuts = lazyPart<ShortcutsProps>(() => import('./shortcuts.tsx'))
 
 export const isKeyHelpOpen = signal(false)
 
@@ -33,38 +36,11 @@ export function KeyHelp() {
     return () => document.removeEventListener('keydown', onKey)
   })
   if (!isKeyHelpOpen.value) return null
-  return (
-    <Dialog
-      title="Shortcuts"
-      onClose={() => {
-        isKeyHelpOpen.value = false
-      }}
-    >
-      <dl class="key-help">
-        {reachable.map(({ key, title }) => (
-          <Shortcut key={key} keys={['g', key]} does={title} />
-        ))}
-        <Shortcut keys={['Ctrl', 'K']} does="Search everything" />
-        <Shortcut keys={['/']} does="Search this screen" />
-        <Shortcut keys={['↑', '↓']} does="Move between rows" />
-        <Shortcut keys={['Enter']} does="Open the row" />
-        <Shortcut keys={['?']} does="Show this help" />
-      </dl>
-    </Dialog>
-  )
+  return <Shortcuts reachable={reachable} onClose={close} />
 }
 
-function Shortcut({ keys, does }: { keys: string[]; does: string }) {
-  return (
-    <div>
-      <dt>
-        {keys.map((key) => (
-          <kbd key={key}>{key}</kbd>
-        ))}
-      </dt>
-      <dd>{does}</dd>
-    </div>
-  )
+function close(): void {
+  isKeyHelpOpen.value = false
 }
 
 function isTyping(target: EventTarget | null): boolean {

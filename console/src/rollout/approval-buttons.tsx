@@ -4,7 +4,7 @@ import type { Run } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
-import { queryClient } from '../api/query-client.ts'
+import { queryCache } from '../api/query-cache.ts'
 import { refreshKeys } from '../api/refresh-keys.ts'
 import { formatCount } from '../parts/exec-state.ts'
 import { TextField } from '../parts/field.tsx'
@@ -53,7 +53,7 @@ function ApprovalDialog({ run, answer, onClose }: { run: Run; answer: Answer; on
       // The digest of the run as shown, so that later changes are not approved.
       ...(digest !== undefined && { digest }),
     }
-    queryClient.setQueryData(queries.run(runId).queryKey, await jobcast.runs[answer](runId, request))
+    queryCache.set(queries.run(runId).queryKey, await jobcast.runs[answer](runId, request))
     void refreshKeys(['approvals'], ['runs'])
   }
   return (

@@ -4,7 +4,7 @@ import type { Run } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
-import { queryClient } from '../api/query-client.ts'
+import { queryCache } from '../api/query-cache.ts'
 import { errorAt } from '../parts/error-at.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { findProblem, JsonField } from '../parts/json-field.tsx'
@@ -26,9 +26,9 @@ export default function ChangeRollout({ run, onClose }: { run: Run; onClose: () 
     })
     const { queryKey } = queries.run(runId)
     // A pending response may be from before the change.
-    await queryClient.cancelQueries({ queryKey })
-    queryClient.setQueryData(queryKey, changed)
-    void queryClient.invalidateQueries({ queryKey })
+    queryCache.cancel(queryKey)
+    queryCache.set(queryKey, changed)
+    void queryCache.invalidate(queryKey)
   }
   const editJson = () => {
     setJson(JSON.stringify(edited(), null, 2))

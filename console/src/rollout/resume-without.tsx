@@ -4,20 +4,20 @@ import type { Run } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
-import { queryClient } from '../api/query-client.ts'
+import { queryCache } from '../api/query-cache.ts'
 import { errorAt } from '../parts/error-at.ts'
 import { Field } from '../parts/field.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 
 const mostDevices = 1000
 
-export function ResumeWithout({ run, onClose }: { run: Run; onClose: () => void }) {
+export default function ResumeWithout({ run, onClose }: { run: Run; onClose: () => void }) {
   const { runId } = run
   const [text, setText] = useState('')
   const except = [...new Set(text.split('\n').map((line) => line.trim()))].filter(Boolean)
   const tooMany = except.length > mostDevices ? 'Up to 1,000 devices at once.' : undefined
   const resume = async () => {
-    queryClient.setQueryData(queries.run(runId).queryKey, await jobcast.runs.resume(runId, { except }))
+    queryCache.set(queries.run(runId).queryKey, await jobcast.runs.resume(runId, { except }))
   }
   return (
     <FormDialog

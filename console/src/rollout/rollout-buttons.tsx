@@ -4,12 +4,11 @@ import type { Run } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
-import { queryClient } from '../api/query-client.ts'
+import { queryCache } from '../api/query-cache.ts'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { formatCount } from '../parts/exec-state.ts'
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { useScopes } from '../scopes.ts'
-import { ResumeWithout } from './resume-without.tsx'
 import { whyNotApprove } from './why-not-approve.ts'
 
 export default function RolloutButtons({ run }: { run: Run }) {
@@ -41,6 +40,7 @@ function Buttons({ why, of }: { why: string | undefined; of: preact.ComponentChi
 }
 
 const ApprovalButtons = lazyPart<{ run: Run }>(() => import('./approval-buttons.tsx'))
+const ResumeWithout = lazyPart<{ run: Run; onClose: () => void }>(() => import('./resume-without.tsx'))
 const ChangeRollout = lazyPart<{ run: Run; onClose: () => void }>(() => import('./change-rollout.tsx'))
 
 function ChangeButton({ run, isDisabled }: { run: Run; isDisabled: boolean }) {
@@ -72,7 +72,7 @@ function Steering({ run, isDisabled }: { run: Run; isDisabled: boolean }) {
   if (rollout === null) return null
   const next = rollout.waves[rollout.wave]
   const act = (name: 'pause' | 'resume' | 'advance') => async () => {
-    queryClient.setQueryData(queries.run(runId).queryKey, await jobcast.runs[name](runId))
+    queryCache.set(queries.run(runId).queryKey, await jobcast.runs[name](runId))
   }
   return (
     <>

@@ -1,6 +1,7 @@
 // The fleet overview: numbers of running, waiting and failed executions, current runs, and every device as a cell.
 
 import './fleet.css'
+import './fleet/wall.css'
 import type { Fleet } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { queries } from '../api/queries.ts'
@@ -16,10 +17,11 @@ import { Sparkline } from '../parts/sparkline.tsx'
 import { formatClock, now } from '../parts/time.ts'
 import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
-import { enterWall, isWall, leaveWall, useScreenOn } from '../wall.ts'
+import { enterWall, isWall, leaveWall } from '../wall.ts'
 import { Figure } from './fleet/figure.tsx'
 import { FleetMap } from './fleet/fleet-map.tsx'
 import { RunsNow } from './fleet/runs-now.tsx'
+import { useScreenOn } from './fleet/use-screen-on.ts'
 
 /** Refreshed because failures "in the last hour" change without events. */
 const agesMs = 30_000

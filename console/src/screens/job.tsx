@@ -113,6 +113,7 @@ function JobForm({ job }: { job: Job }) {
           setEdited(next)
         }}
         isReadOnly={!can('MANAGE')}
+        isEdited={edited !== undefined}
         error={save.error}
       />
       {!isAtJobField(save.error) && <ErrorNote error={save.error} />}

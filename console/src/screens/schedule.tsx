@@ -3,7 +3,6 @@
 import './schedules.css'
 import type { Run, Schedule } from '@jobcast/client'
 import { requiredApprovals, whoInWords } from '@jobcast/contract/words'
-import { useMemo } from 'preact/hooks'
 import { isNotFound } from '../api/is-there.ts'
 import { lists, queries } from '../api/queries.ts'
 import { useList } from '../api/use-list.ts'
@@ -29,12 +28,14 @@ import { useScopes } from '../scopes.ts'
 import RunParameters from './run/run-parameters.tsx'
 import { NextTimes } from './schedules/next-times.tsx'
 import { ScheduleActions } from './schedules/schedule-actions.tsx'
-import { type ScheduleDraft, scheduleDraft } from './schedules/schedule-draft.ts'
-import { EditSchedule } from './schedules/schedule-editor.tsx'
 import { stateOf } from './schedules/schedule-state.tsx'
 import { targetsInWords, whenInWords } from './schedules/when-in-words.ts'
 
-const ScheduleDelivery = lazyPart<{ draft: ScheduleDraft }>(() => import('./schedules/schedule-delivery.tsx'))
+const SavedDelivery = lazyPart<{ schedule: Schedule }>(() => import('./schedules/saved-delivery.tsx'))
+
+const EditSchedule = lazyPart<{ schedule: Schedule }>(() =>
+  import('./schedules/schedule-editor.tsx').then((editor) => ({ default: editor.EditSchedule })),
+)
 
 export default function ScheduleScreen({ params }: { params: Record<string, string> }) {
   const scheduleName = params.scheduleName as string
@@ -63,21 +64,12 @@ export default function ScheduleScreen({ params }: { params: Record<string, stri
             <About schedule={schedule} />
             <NextTimes schedule={schedule} />
           </div>
-          {!schedule.when.match && <Delivery schedule={schedule} />}
+          {!schedule.when.match && <SavedDelivery schedule={schedule} />}
           {Object.keys(schedule.parameters).length > 0 && <RunParameters run={schedule} />}
           <History schedule={schedule} />
         </>
       )}
     </>
-  )
-}
-
-function Delivery({ schedule }: { schedule: Schedule }) {
-  const draft = useMemo(() => scheduleDraft(schedule), [schedule])
-  return (
-    <div class="panel schedule-delivery">
-      <ScheduleDelivery draft={draft} />
-    </div>
   )
 }
 

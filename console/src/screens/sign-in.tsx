@@ -1,5 +1,6 @@
 // Sign-in: at the OpenID Connect issuer, with an API key, or with a ticket in the link that `npm start` prints.
 
+import './sign-in.css'
 import type { TicketFacts } from '@jobcast/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'

@@ -3,7 +3,7 @@
 import './trigger.css'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { queries } from '../api/queries.ts'
-import { queryClient } from '../api/query-client.ts'
+import { queryCache } from '../api/query-cache.ts'
 import { useQuery } from '../api/use-query.ts'
 import { hasParameters } from '../parameters/parameters-draft.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
@@ -22,13 +22,16 @@ import { useDirectory } from './trigger/directory.ts'
 import { JobPicker } from './trigger/job-picker.tsx'
 import { readTagged } from './trigger/read-tagged.ts'
 import { RolloutSection } from './trigger/rollout-section.tsx'
-import { SelectorSummary } from './trigger/selector-summary.tsx'
+import type { SelectorSummaryProps } from './trigger/selector-summary.tsx'
 import { Summary } from './trigger/summary.tsx'
 import { DevicesError, jobErrorOf } from './trigger/trigger-errors.tsx'
 import { useRunDraft } from './trigger/use-run-draft.ts'
 import { useTrigger } from './trigger/use-trigger.ts'
 import { useChosenVersion, versionWanted, WhatToRun } from './trigger/what-to-run.tsx'
 import { WhenSection } from './trigger/when-section.tsx'
+
+/** Loaded when devices are chosen by a selector. */
+const SelectorSummary = lazyPart<SelectorSummaryProps>(() => import('./trigger/selector-summary.tsx'))
 
 /** Loaded when a job and devices are chosen. */
 const SameCall = lazyPart<Call>(() => import('./trigger/same-call.tsx'))
@@ -42,13 +45,13 @@ const largeSelection = ['trigger-selection']
 /** `?jobName=…&deviceId=…&deviceId=…`, `&tag=…` or `&where=…` opens with a selection; so does going back to this screen. */
 function firstSelection(): Selection {
   const named = search.value.getAll('deviceId').filter(isPossibleName)
-  const kept = search.value.has('selected') ? queryClient.getQueryData<string[]>(largeSelection) : undefined
+  const kept = search.value.has('selected') ? queryCache.get<string[]>(largeSelection) : undefined
   return { deviceIds: new Set(kept ?? named), tag: undefined }
 }
 
 function keepSelection(deviceIds: string[]): void {
   const isLarge = deviceIds.length > inAddressAtMost
-  if (isLarge) queryClient.setQueryData(largeSelection, deviceIds)
+  if (isLarge) queryCache.set(largeSelection, deviceIds)
   setSearchAll('deviceId', isLarge ? [] : deviceIds)
   setSearch({ selected: isLarge ? String(deviceIds.length) : undefined })
 }

@@ -2,7 +2,7 @@ import { type Execution, isEnd } from '@jobcast/client'
 import { useRef } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import { queryClient } from '../../api/query-client.ts'
+import { queryCache } from '../../api/query-cache.ts'
 import { newRequestKey } from '../../api/request-key.ts'
 import { useAction } from '../../api/use-action.ts'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
@@ -15,7 +15,7 @@ export function ExecutionActions({ execution }: { execution: Execution }) {
   const { jobExecutionId, execState, deviceId } = execution
   const cancel = async (force: boolean) => {
     const canceled = await jobcast.executions.cancel(jobExecutionId, { force })
-    queryClient.setQueryData(queries.execution(jobExecutionId).queryKey, canceled)
+    queryCache.set(queries.execution(jobExecutionId).queryKey, canceled)
   }
   return (
     <>

@@ -5,7 +5,7 @@ import type { FleetDevice, JobcastEvent, Page } from '@jobcast/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { mappedDevices, queries } from '../../api/queries.ts'
-import { queryClient } from '../../api/query-client.ts'
+import { queryCache } from '../../api/query-cache.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { useEvents } from '../../live/live-events.ts'
 import { ErrorNote } from '../../parts/error-note.tsx'
@@ -173,8 +173,8 @@ function countTones(devices: FleetDevice[]): Record<CellTone, number> {
 
 /** Events contain everything that a cell shows, so the map is loaded only once. */
 function takeEvents(events: JobcastEvent[]): void {
-  queryClient.setQueryData<Page<FleetDevice>>(
-    queries.fleetDevices().queryKey,
-    (page) => page && { ...page, items: patchDevices(page.items, events) },
-  )
+  queryCache.patch<Page<FleetDevice>>(queries.fleetDevices().queryKey, (page) => ({
+    ...page,
+    items: patchDevices(page.items, events),
+  }))
 }

@@ -22,6 +22,8 @@ type Props = {
   draft: JobDraft
   onChange: (draft: JobDraft) => void
   isReadOnly?: boolean
+  /** False: it is shown as the server has it. */
+  isEdited?: boolean
   /** The error from the server. */
   error?: unknown
 }
@@ -34,9 +36,9 @@ const retriedStates = [
   { value: 'TIMED_OUT', label: 'timed out' },
 ] as const
 
-export function JobFields({ draft, onChange, isReadOnly = false, error }: Props) {
+export function JobFields({ draft, onChange, isReadOnly = false, isEdited = true, error }: Props) {
   const set = (change: Partial<JobDraft>) => onChange({ ...draft, ...change })
-  const problems = useSchemaProblems(draft.parameters, draft.document)
+  const problems = useSchemaProblems(draft.parameters, draft.document, isEdited)
   return (
     // A disabled fieldset disables everything in it.
     <fieldset class="stack" disabled={isReadOnly}>

@@ -1,17 +1,14 @@
-// Unsaved edits of a job, kept while the tab is open, so that visiting another screen does not discard them.
+// Unsaved edits of a job, kept until the session ends, so that visiting another screen does not discard them.
 
 import { useEffect, useState } from 'preact/hooks'
-import { queryClient } from '../../api/query-client.ts'
+import { queryCache } from '../../api/query-cache.ts'
 import type { JobDraft } from './job-draft.ts'
-
-// Stored in the cache, which is cleared when the session ends.
-queryClient.setQueryDefaults(['draft'], { gcTime: Number.POSITIVE_INFINITY })
 
 type Kept = [JobDraft | undefined, (draft: JobDraft | undefined) => void]
 
 export function useKeptDraft(jobName: string): Kept {
   const queryKey = ['draft', jobName]
-  const [draft, setDraft] = useState(() => queryClient.getQueryData<JobDraft>(queryKey))
+  const [draft, setDraft] = useState(() => queryCache.get<JobDraft>(queryKey))
   useEffect(() => {
     if (draft === undefined) return
     const ask = (event: BeforeUnloadEvent) => event.preventDefault()
@@ -22,8 +19,8 @@ export function useKeptDraft(jobName: string): Kept {
     draft,
     (next) => {
       setDraft(next)
-      if (next === undefined) queryClient.removeQueries({ queryKey })
-      else queryClient.setQueryData(queryKey, next)
+      if (next === undefined) queryCache.remove(queryKey)
+      else queryCache.set(queryKey, next)
     },
   ]
 }

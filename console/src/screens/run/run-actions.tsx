@@ -1,7 +1,7 @@
 import { isEnd, type Run } from '@jobcast/client'
 import { jobcast } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import { queryClient } from '../../api/query-client.ts'
+import { queryCache } from '../../api/query-cache.ts'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { formatCount, stateOrder } from '../../parts/exec-state.ts'
 import { useScopes } from '../../scopes.ts'
@@ -21,7 +21,7 @@ export function RunActions({ run }: { run: Run }) {
   const { runId, counts, finished } = run
   const open = counts.PENDING + counts.IN_PROGRESS
   const cancel = async (force: boolean) => {
-    queryClient.setQueryData(queries.run(runId).queryKey, await jobcast.runs.cancel(runId, { force }))
+    queryCache.set(queries.run(runId).queryKey, await jobcast.runs.cancel(runId, { force }))
   }
   return (
     <>

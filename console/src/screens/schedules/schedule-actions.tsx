@@ -3,7 +3,7 @@
 import type { Schedule } from '@jobcast/client'
 import { jobcast } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import { queryClient } from '../../api/query-client.ts'
+import { queryCache } from '../../api/query-cache.ts'
 import { refreshKeys } from '../../api/refresh-keys.ts'
 import { useAction } from '../../api/use-action.ts'
 import { removeRow } from '../../api/use-list.ts'
@@ -18,7 +18,7 @@ export function ScheduleActions({ schedule }: { schedule: Schedule }) {
   const { scheduleName, paused, jobName, targets } = schedule
   const pauseOrResume = useAction(async () => {
     const changed = await jobcast.schedules[paused ? 'resume' : 'pause'](scheduleName)
-    queryClient.setQueryData(queries.schedule(scheduleName).queryKey, changed)
+    queryCache.set(queries.schedule(scheduleName).queryKey, changed)
     await refreshKeys(['schedules'])
   })
   const fire = async () => {

@@ -1,6 +1,5 @@
-// When the devices of a schedule get its next runs; also of one that is not saved yet.
+// When devices would get the next runs of a schedule that is being edited.
 
-import { termText } from '@jobcast/contract/selector'
 import DeliveryStrip from '../../delivery/delivery-strip.tsx'
 import { stripMs } from '../../delivery/read-delivery.ts'
 import { now } from '../../parts/time.ts'
@@ -8,6 +7,7 @@ import { useSettled } from '../../parts/use-settled.ts'
 import { rolloutOf } from '../../rollout/edited-rollout.ts'
 import { type ScheduleDraft, scheduleProblems, targetsOf, untilOf, whenOf } from './schedule-draft.ts'
 import { timesOfDraft } from './times-of-draft.ts'
+import { whereOf } from './where-of.ts'
 
 const runsAtMost = 200
 
@@ -25,18 +25,10 @@ export default function ScheduleDelivery({ draft }: { draft: ScheduleDraft }) {
   return (
     <DeliveryStrip
       jobName={settled.jobName}
-      where={whereOf(settled)}
+      where={whereOf(targetsOf(settled))}
       windowName={settled.window || undefined}
       rollout={rolloutOf(settled.rollout)}
       runs={times.filter((time) => time < first + stripMs)}
     />
   )
-}
-
-function whereOf(draft: ScheduleDraft): string {
-  const { where, group, deviceIds = [] } = targetsOf(draft)
-  if (where !== undefined) return where
-  if (group !== undefined) return termText('group', group)
-  const ids = deviceIds.map((deviceId) => termText('deviceId', deviceId).slice('deviceId='.length))
-  return `deviceId in (${ids.join(', ')})`
 }

@@ -3,7 +3,7 @@
 import type { FleetDevice, JobcastEvent } from '@jobcast/client'
 import { useMemo } from 'preact/hooks'
 import { queries } from '../../api/queries.ts'
-import { queryClient } from '../../api/query-client.ts'
+import { queryCache } from '../../api/query-cache.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { useEvents } from '../../live/live-events.ts'
 import { patchDevices } from '../fleet/patch-devices.ts'
@@ -26,9 +26,8 @@ export function useDirectory(enabled: boolean): Directory {
 const none: FleetDevice[] = []
 
 function takeEvents(events: JobcastEvent[]): void {
-  queryClient.setQueryData<FleetDevice[]>(
-    queries.allFleetDevices().queryKey,
-    (devices) => devices && patchDevices(devices, events),
+  queryCache.patch<FleetDevice[]>(queries.allFleetDevices().queryKey, (devices) =>
+    patchDevices(devices, events),
   )
 }
 

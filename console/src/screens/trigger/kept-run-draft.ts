@@ -1,6 +1,6 @@
 // The options of a trigger besides the job and its devices, kept for going back to this history entry.
 
-import { queryClient } from '../../api/query-client.ts'
+import { queryCache } from '../../api/query-cache.ts'
 import type { ParametersDraft } from '../../parameters/parameters-draft.ts'
 import type { RolloutDraft } from '../../rollout/rollout-draft.ts'
 import { entry } from '../../router.ts'
@@ -13,14 +13,14 @@ const queryKey = ['draft', 'of a run']
 
 /** `of`: the job and its version, because parameters only apply to these. */
 export function keepRunDraft({ parameters, ...draft }: Kept): void {
-  queryClient.setQueryData(queryKey, {
+  queryCache.set(queryKey, {
     entry: entry.peek(),
     draft: { ...draft, parameters: withoutSecrets(parameters) },
   })
 }
 
 export function keptRunDraft(): Kept | undefined {
-  const kept = queryClient.getQueryData<{ entry: number; draft: Kept }>(queryKey)
+  const kept = queryCache.get<{ entry: number; draft: Kept }>(queryKey)
   return kept?.entry === entry.peek() ? kept.draft : undefined
 }
 

@@ -2,13 +2,13 @@
 
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
-import { PlanProblems, PlanWaves } from './plan-waves.tsx'
+import PlanPart from './plan-part.tsx'
 import { Count, TriggerButton } from './summary.tsx'
 import { isShownAtField } from './trigger-errors.tsx'
 import type { RunDraft } from './use-run-draft.ts'
 import type { Trigger } from './use-trigger.ts'
 
-type Props = {
+export type SelectorSummaryProps = {
   jobName: string
   draft: RunDraft
   trigger: Trigger
@@ -17,7 +17,7 @@ type Props = {
 
 const sampleShown = 12
 
-export function SelectorSummary({ jobName, draft, trigger, onClear }: Props) {
+export default function SelectorSummary({ jobName, draft, trigger, onClear }: SelectorSummaryProps) {
   const { plan, planError, isPlanning, areParametersRight } = draft
   const total = plan?.total ?? 0
   const size = `${formatCount(total)} ${total === 1 ? 'device' : 'devices'}`
@@ -48,8 +48,7 @@ export function SelectorSummary({ jobName, draft, trigger, onClear }: Props) {
           {total > sample.length && ` and ${formatCount(total - sample.length)} more`}
         </p>
       )}
-      <PlanWaves draft={draft} />
-      <PlanProblems draft={draft} />
+      <PlanPart draft={draft} />
       {!isShownAtField(trigger.error) && <ErrorNote error={trigger.error} />}
       {trigger.createdRun !== undefined && <p role="status">Run {trigger.createdRun} created.</p>}
       <TriggerButton

@@ -4,11 +4,15 @@ import { useMemo } from 'preact/hooks'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { lazyPart } from '../../parts/lazy-part.tsx'
 import { countSelection, type Directory } from './directory.ts'
-import { PlanProblems, PlanWaves } from './plan-waves.tsx'
+import type { PlanPartProps } from './plan-part.tsx'
 import { isDevicesError, isShownAtField } from './trigger-errors.tsx'
 import type { RunDraft } from './use-run-draft.ts'
 import type { Trigger } from './use-trigger.ts'
+
+/** Loaded on demand, because only a rollout needs a plan. */
+const PlanPart = lazyPart<PlanPartProps>(() => import('./plan-part.tsx'))
 
 type SummaryProps = {
   jobName: string
@@ -47,8 +51,7 @@ export function Summary(props: SummaryProps) {
         </dl>
       )}
       <Chosen deviceIds={deviceIds} onRemove={onRemove} />
-      {draft.isPlanned && <PlanWaves draft={draft} />}
-      {draft.isPlanned && <PlanProblems draft={draft} />}
+      {draft.isPlanned && <PlanPart draft={draft} />}
       {!isShownAtField(trigger.error) && !isDevicesError(trigger.error) && (
         <ErrorNote error={trigger.error} />
       )}

@@ -12,8 +12,19 @@ import type { RunDraft } from './use-run-draft.ts'
 
 const PlanPicture = lazyPart<PlanPictureProps>(() => import('../../rollout/plan-picture.tsx'))
 
+export type PlanPartProps = { draft: RunDraft }
+
+export default function PlanPart({ draft }: PlanPartProps) {
+  return (
+    <>
+      <PlanWaves draft={draft} />
+      <PlanProblems draft={draft} />
+    </>
+  )
+}
+
 /** A moved gate causes a new plan; until then the previous one is shown. */
-export function PlanWaves({ draft }: { draft: RunDraft }) {
+function PlanWaves({ draft }: PlanPartProps) {
   const { plan, planError, rollout, setRollout, definition, isWrong } = draft
   const last = useRef<RunPlan>(undefined)
   useEffect(() => {
@@ -26,7 +37,7 @@ export function PlanWaves({ draft }: { draft: RunDraft }) {
 }
 
 /** What will hold the run back, and problems that are not shown at a field. */
-export function PlanProblems({ draft: { plan, planError } }: { draft: RunDraft }) {
+function PlanProblems({ draft: { plan, planError } }: PlanPartProps) {
   return (
     <>
       {plan && plan.holds.length > 0 && (
