@@ -152,3 +152,15 @@ test('keys are restricted by --job, --where and --address, and shown with that',
   assert.equal(refused.code, 3)
   assert.match(refused.stderr, /A restricted API key cannot be used for this/)
 })
+
+test('https on a port without TLS says so, and what to use', async () => {
+  const { code, stderr } = await codeOf(['--url', http.replace('http:', 'https:')], {
+    JOBCAST_API_KEY: adminKey,
+  })
+  assert.equal(code, 8)
+  assert.match(
+    stderr,
+    /^jobcast: no response from https:.*: this port does not use TLS; use .* http: instead of https:/,
+  )
+  assert.doesNotMatch(stderr, /openssl/i)
+})

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
@@ -78,6 +81,20 @@ test('the token is not sent to an untrusted server, and the agent says why it is
   assert.equal(await agent.end('SIGTERM'), 0)
 })
 
+test('https on a port without TLS says so in the log of the agent', async (t) => {
+  const { flags, tokenFile } = await prepareDevice(t, 'cli-plain')
+  const plain = createServer().listen(0, '127.0.0.1')
+  t.after(() => plain.close())
+  await once(plain, 'listening')
+  const url = `https://127.0.0.1:${(plain.address() as AddressInfo).port}`
+  for (const more of [[], ['--http']]) {
+    const agent = spawnJobcast(t, [...flags, '--server', url, '--token-file', tokenFile, ...more])
+    const [line] = await agent.until(/no connection to .*/)
+    assert.match(line, /: this port does not use TLS; use an address with http: instead of https:/)
+    assert.equal(await agent.end('SIGTERM'), 0)
+  }
+})
+
 test('all problems with the flags are reported together; a token file readable by others is one', async (t) => {
   const { flags, tokenFile } = await prepareDevice(t, 'cli-refused')
   const none = await runJobcast(['agent', '--server', 'jobs.example'])
@@ -99,7 +116,17 @@ test('all problems with the flags are reported together; a token file readable b
 test('exits with 2 if a file or folder is missing', async (t) => {
   const { flags, tokenFile } = await prepareDevice(t, 'cli-missing')
   const noToken = await runJobcast([...flags, '--token-file', `${tokenFile}.none`])
-  assert.deepEqual([noToken.code, /ENOENT/.test(noToken.stderr)], [2, true], noToken.stderr)
+  assert.deepEqual(
+    [noToken.code, /there is no token file .*\.none: create it/.test(noToken.stderr)],
+    [2, true],
+    noToken.stderr,
+  )
   const noHandlers = await runJobcast([...flags, '--token-file', tokenFile, '--handlers', '/no/such'])
   assert.equal(noHandlers.code, 2, noHandlers.stderr)
+  assert.match(noHandlers.stderr, /The handlers folder \/no\/such does not exist\. .*--handlers/)
+  const noFolder = await runJobcast([...flags, '--token-file', tokenFile, '--handlers', tokenFile])
+  assert.match(noFolder.stderr, /is not a folder\. .*--handlers/)
+  const noState = await runJobcast([...flags, '--token-file', tokenFile, '--state', tokenFile])
+  assert.equal(noState.code, 2, noState.stderr)
+  assert.match(noState.stderr, /The state folder .* cannot be created: file already exists\. .*--state/)
 })

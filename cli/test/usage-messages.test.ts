@@ -29,6 +29,11 @@ const refusals: [what: string, args: string[], message: RegExp][] = [
     ['audit', 'verify', '/nowhere/a', '--checkpoint', '/nowhere/c'],
     /^error: Cannot read \/nowhere\/c: no such file or directory$/m,
   ],
+  [
+    'a schedule on the devices with a tag',
+    ['schedules', 'put', 's', '--job', 'j', '--tag', 'kiosk', '--cron', '0 3 * * *'],
+    /^error: a schedule has no --tag; select its devices by --where, such as --where 'tag=kiosk'$/m,
+  ],
   ['a change of nothing', ['devices', 'change', '--where', 'all'], /^error: say what to change: --add-tag, /],
   [
     'a schedule in the time zone of each device',

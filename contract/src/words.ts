@@ -1,5 +1,6 @@
 // The parts without schemas, for threads that do not validate: loading the schemas takes 0.2 s of CPU.
 
+export * from './connection-reason.ts'
 export * from './device-message.ts'
 export * from './errors.ts'
 export * from './event-type.ts'
@@ -10,4 +11,5 @@ export * from './priority.ts'
 export * from './required-approvals.ts'
 export * from './retry-version.ts'
 export * from './rollout-state.ts'
+export * from './system-reason.ts'
 export * from './who-in-words.ts'

@@ -15,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { connectionReason, systemReason } from '@jobcast/contract/words'
 import { printable } from '../output/printable.ts'
 import { StartRefused } from '../state/start-refused.ts'
 import { HttpCaller } from '../transport/http-call.ts'
@@ -44,7 +45,13 @@ export async function enrollDevice(options: EnrollOptions): Promise<void> {
   const { tokenFile } = options
   if (existsSync(tokenFile)) throw new StartRefused(`a token already exists in ${tokenFile}`)
   const claimFile = `${tokenFile}.claim`
-  if (!existsSync(claimFile)) writeSecret(claimFile, randomBytes(24).toString('base64url'))
+  if (!existsSync(claimFile)) {
+    try {
+      writeSecret(claimFile, randomBytes(24).toString('base64url'))
+    } catch (error) {
+      throw new StartRefused(`the token file ${tokenFile} cannot be written: ${systemReason(error as Error)}`)
+    }
+  }
   writeSecret(tokenFile, await fetchToken(options, readFileSync(claimFile, 'utf8').trim()))
   rmSync(claimFile)
 }
@@ -56,7 +63,7 @@ async function fetchToken({ tries = 5, ...options }: EnrollOptions, claim: strin
     if (!(answer instanceof Error)) return answer
     if (failures >= tries) {
       throw new StartRefused(
-        `${options.server} cannot be reached: ${answer.message}. You can run the same command again.`,
+        `${options.server} cannot be reached: ${connectionReason(answer.message)}. You can run the same command again.`,
       )
     }
     await sleep(reconnectDelayMs(failures, options.backoff ?? defaultBackoff))

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
+import { systemReason } from '@jobcast/contract/words'
 import { readPrivateFile } from './read-token.ts'
 
 /** PEM. */
@@ -12,7 +13,7 @@ const longestKey = 64 * 1024
 /** Throws an error whose message says what is wrong with the files. */
 export function readCertificate(certFile: string, keyFile: string): Certificate {
   const key = readPrivateFile(keyFile, 'key', longestKey)
-  const certificate = { cert: readFileSync(certFile, 'utf8'), key }
+  const certificate = { cert: readText(certFile), key }
   try {
     createSecureContext(certificate)
   } catch (error) {
@@ -21,4 +22,12 @@ export function readCertificate(certFile: string, keyFile: string): Certificate 
     )
   }
   return certificate
+}
+
+function readText(certFile: string): string {
+  try {
+    return readFileSync(certFile, 'utf8')
+  } catch (error) {
+    throw new Error(`the certificate ${certFile} cannot be read: ${systemReason(error as Error)}`)
+  }
 }

@@ -1,6 +1,7 @@
 // Reads and checks the device's token; its file must be readable only by its owner.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { systemReason } from '@jobcast/contract/words'
 
 /** Exactly what the server issues: an id, a secret and a checksum in base 62. It goes into headers and files. */
 const form = /^jd_[0-9A-Za-z]{48}$/
@@ -23,7 +24,7 @@ export function readPasswordFile(path: string): string {
 
 /** Throws if other users can read it. */
 export function readPrivateFile(path: string, what: string, longest: number): string {
-  const file = openSync(path, 'r')
+  const file = openPrivate(path, what)
   try {
     const { mode } = fstatSync(file)
     if (mode & forOthers) {
@@ -34,6 +35,16 @@ export function readPrivateFile(path: string, what: string, longest: number): st
     return bytes.toString('utf8', 0, readSync(file, bytes))
   } finally {
     closeSync(file)
+  }
+}
+
+function openPrivate(path: string, what: string): number {
+  try {
+    return openSync(path, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new Error(`there is no ${what} ${path}: create it with mode 0600, or name another`)
+    throw new Error(`the ${what} ${path} cannot be read: ${systemReason(error as Error)}`)
   }
 }
 

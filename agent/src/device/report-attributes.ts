@@ -3,6 +3,7 @@
 
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { arch, platform } from 'node:os'
+import { systemReason } from '@jobcast/contract/words'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Tell } from '../events.ts'
 import { type AskDeps, ask } from '../transport/ask.ts'
@@ -89,7 +90,7 @@ export class AttributeReporter {
     const { file } = this.#options
     if (file === undefined) return {}
     this.#signature = signatureOf(file)
-    const values = readObject(file)
+    const values = parseObject(readText(file))
     if (values === undefined) throw new Error(`${file} is not a JSON object`)
     return values
   }
@@ -108,6 +109,14 @@ function signatureOf(path: string): string {
 
 function changesOf(before: Values, now: Values): Values {
   return Object.fromEntries(Object.entries(now).filter(([name, value]) => before[name] !== value))
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Error(`${path} cannot be read: ${systemReason(error as Error)}`)
+  }
 }
 
 function readObject(path: string): Values | undefined {

@@ -2,6 +2,7 @@
 
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { systemReason } from '@jobcast/contract/words'
 import { StartRefused } from '../state/start-refused.ts'
 
 const byGroup = 0o020
@@ -10,10 +11,15 @@ const byOwner = 0o200
 /** Further files are not checked; a handler that everyone can write to is not run anyway. */
 const mostFiles = 1000
 
+const nameAnother = 'Create the folder of handlers, or name it with --handlers.'
+
 /** The warnings, one sentence each. Throws StartRefused if everyone can write to the folder. */
 export async function checkHandlers(path: string, user = process.getuid?.() ?? 0): Promise<string[]> {
-  const folder = await stat(path).catch(() => undefined)
-  if (!folder?.isDirectory()) throw new StartRefused(`The handlers folder ${path} does not exist.`)
+  const folder = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    const reason = error.code === 'ENOENT' ? 'does not exist' : `cannot be read: ${systemReason(error)}`
+    throw new StartRefused(`The handlers folder ${path} ${reason}. ${nameAnother}`)
+  })
+  if (!folder.isDirectory()) throw new StartRefused(`${path} is not a folder. ${nameAnother}`)
   if (folder.mode & byAll) {
     throw new StartRefused(
       `Everyone can write to the folder of handlers ${path}, and so decide what runs here: chmod o-w ${path}`,

@@ -1,6 +1,7 @@
 // Fetches a device's first token, for `jobcast-agent enroll`.
 
 import { readFileSync, statSync } from 'node:fs'
+import { systemReason } from '@jobcast/contract/words'
 import { enrollDevice } from '../device/enroll.ts'
 import { httpAddress } from '../transport/server-address.ts'
 import type { EnrollFlags } from './flags.ts'
@@ -38,13 +39,19 @@ async function enroll({ env, stderr }: ProcessIo, flags: EnrollFlags): Promise<v
 }
 
 function readEnrollmentToken(file: string | undefined, env: NodeJS.ProcessEnv): string {
-  const token = file
-    ? asUsage(() => readFileSync(file === '-' ? 0 : file, 'utf8')).trim()
-    : env.JOBCAST_ENROLLMENT_TOKEN
+  const token = file ? asUsage(() => readText(file)).trim() : env.JOBCAST_ENROLLMENT_TOKEN
   if (token !== undefined && /^je_[0-9A-Za-z]{48}$/.test(token)) return token
   throw new WrongUsage(
     '--enrollment-token-file or JOBCAST_ENROLLMENT_TOKEN must give an enrollment token (je_…)',
   )
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8')
+  } catch (error) {
+    throw new Error(`the enrollment token file ${file} cannot be read: ${systemReason(error as Error)}`)
+  }
 }
 
 /** `-` is standard input. */

@@ -5,8 +5,10 @@
 
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { systemReason } from '@jobcast/contract/words'
 import type { AttemptKey } from './attempt-key.ts'
 import { lockState } from './lock-state.ts'
+import { StartRefused } from './start-refused.ts'
 
 export type AttemptPaths = { folder: string; output: string; result: string; workFolder: string }
 
@@ -29,7 +31,12 @@ export type StateFolder = {
 }
 
 export async function openStateFolder(path: string): Promise<StateFolder> {
-  await mkdir(path, { recursive: true, mode: 0o700 })
+  await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: Error) => {
+    const reason = systemReason(error)
+    throw new StartRefused(
+      `The state folder ${path} cannot be created: ${reason}. Name another with --state.`,
+    )
+  })
   const lock = lockState(path)
   const executions = join(path, 'executions')
   await mkdir(executions, { recursive: true, mode: 0o700 })

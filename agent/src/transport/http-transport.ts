@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DeviceOperation, deviceErrors } from '@jobcast/contract'
+import { connectionReason } from '@jobcast/contract/words'
 import type { AgentEvent } from '../events.ts'
 import type { AttemptKey } from '../state/attempt-key.ts'
 import { HttpCaller } from './http-call.ts'
@@ -169,5 +170,5 @@ function noAnswer(error: unknown): undefined {
 /** If several addresses refused the connection, the reasons are in a list. */
 function reasonOf(error: unknown): string {
   const { message, code, errors } = error as NodeJS.ErrnoException & { errors?: Error[] }
-  return message || errors?.[0]?.message || String(code)
+  return connectionReason(message || errors?.[0]?.message || String(code))
 }

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DeviceOperation } from '@jobcast/contract'
+import { connectionReason } from '@jobcast/contract/words'
 import type { Certificate } from '../device/read-certificate.ts'
 import type { AgentEvent } from '../events.ts'
 import { WakeUp } from '../execution/wake-up.ts'
@@ -111,7 +112,7 @@ export class MqttTransport implements Transport {
       tell({
         kind: error instanceof SignInRefused ? 'sign-in-refused' : 'no-connection',
         url,
-        reason: message,
+        reason: connectionReason(message),
       })
     } finally {
       if (this.#link !== undefined) this.#connected = Promise.withResolvers()

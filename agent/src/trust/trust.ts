@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { canonicalJson, isExpired, SignatureError, type SignedJob } from '@jobcast/contract/signature'
+import { systemReason } from '@jobcast/contract/words'
 import { Refused } from '../document/document-fields.ts'
 import type { Offered } from '../execution/offered.ts'
 import { StartRefused } from '../state/start-refused.ts'
@@ -114,8 +115,8 @@ export class Trust {
 }
 
 async function readKeys(path: string): Promise<AuthorKey[]> {
-  const file = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`cannot be read (${error.code})`)
+  const file = await stat(path).catch((error: Error) => {
+    throw new Error(`cannot be read: ${systemReason(error)}`)
   })
   if (file.mode & writableByAll) throw new Error('can be written by everyone (chmod o-w)')
   return readAuthorKeys(await readFile(path, 'utf8'))

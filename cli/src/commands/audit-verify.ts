@@ -2,10 +2,10 @@
 
 import { createReadStream, readFileSync } from 'node:fs'
 import { AuditVerifier, type Checkpoint, readCheckpoint } from '@jobcast/contract/audit'
+import { systemReason } from '@jobcast/contract/words'
 import type { Command } from 'commander'
 import { plainCommand, withOut } from '../define/owner-command.ts'
 import { exitCode } from '../errors/exit-code.ts'
-import { systemReason } from '../errors/system-reason.ts'
 import { UsageError } from '../errors/usage-error.ts'
 import { instantBack } from '../flags/duration.ts'
 import { wholeNumber } from '../flags/whole-number.ts'

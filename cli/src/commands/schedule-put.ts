@@ -2,7 +2,7 @@
 
 import type { Jobcast, ScheduleContent } from '@jobcast/client'
 import { agains, overlaps } from '@jobcast/contract'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { withClient } from '../define/owner-command.ts'
 import { resourceCommands } from '../define/resource-commands.ts'
 import { UsageError } from '../errors/usage-error.ts'
@@ -24,6 +24,7 @@ type PutFlags = RolloutFlags &
     device?: string[]
     where?: string
     group?: string
+    tag?: string
     cron?: string
     zone?: string
     except?: string[]
@@ -61,6 +62,8 @@ export function putScheduleCommand(): Command {
     .addOption(repeatable('-d, --device <id>', 'on this device; can be repeated'))
     .option('--where <selector>', 'on all devices that match')
     .option('--group <name>', 'on all devices of this group')
+    // As `trigger` has it; the error names --where.
+    .addOption(new Option('-t, --tag <tag>').hideHelp())
     .option(
       '--cron <pattern>',
       'minute, hour, day of month, month and day of week, such as "0 3 * * 1-5"; or @daily',
@@ -104,9 +107,10 @@ export function putScheduleCommand(): Command {
   return command.addHelpText('after', '\nWithout --file, fields without a flag keep their value.\n').action(
     withClient(async (context, name: string, flags: PutFlags) => {
       const { client, io } = context
+      const fields = fieldsOf(flags)
       const base =
         flags.file === undefined ? await schedules.contentOf(client, name) : await readContent(io, flags.file)
-      const given = { ...base, ...fieldsOf(flags) }
+      const given = { ...base, ...fields }
       requireAll(name, given)
       const content = { ...given, ...(await newParameters(client, io, given, flags)) }
       await schedules.save(context, name, content as ScheduleContent)
@@ -157,7 +161,11 @@ function fieldsOf(flags: PutFlags): Partial<ScheduleContent> {
   }
 }
 
-function targetsOf({ device, where, group }: PutFlags): ScheduleContent['targets'] | undefined {
+function targetsOf({ device, where, group, tag }: PutFlags): ScheduleContent['targets'] | undefined {
+  if (tag !== undefined)
+    throw new UsageError(
+      `a schedule has no --tag; select its devices by --where, such as --where 'tag=${tag}'`,
+    )
   const given = [device, where, group].filter((each) => each !== undefined)
   if (given.length > 1) throw new UsageError('--device, --where and --group cannot be combined')
   if (device) return { deviceIds: device }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { systemReason } from '../errors/system-reason.ts'
+import { systemReason } from '@jobcast/contract/words'
 import { UsageError } from '../errors/usage-error.ts'
 
 export type Source = { file: string; text: string }

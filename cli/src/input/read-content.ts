@@ -2,8 +2,9 @@
 
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { systemReason, yamlReason } from '../errors/system-reason.ts'
+import { systemReason } from '@jobcast/contract/words'
 import { UsageError } from '../errors/usage-error.ts'
+import { yamlReason } from '../errors/yaml-reason.ts'
 import type { Io } from '../io.ts'
 
 export async function readContent(io: Io, file: string): Promise<Record<string, unknown>> {

@@ -1,7 +1,7 @@
 // The token that a CI system issues for a job, in place of a stored key. The service exchanges it for a key that is valid for 15 minutes.
 
 import { readFile } from 'node:fs/promises'
-import { systemReason } from '../errors/system-reason.ts'
+import { systemReason } from '@jobcast/contract/words'
 import { MissingKey, UsageError } from '../errors/usage-error.ts'
 import { isHttpUrl, isLoopback } from './http-url.ts'
 import { reasonOf } from './reach.ts'

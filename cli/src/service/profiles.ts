@@ -14,7 +14,7 @@ import {
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { systemReason } from '../errors/system-reason.ts'
+import { systemReason } from '@jobcast/contract/words'
 import { UsageError } from '../errors/usage-error.ts'
 import { withLock } from './file-lock.ts'
 

@@ -1,5 +1,7 @@
 // Reports when the service becomes unreachable and reachable again: the client retries silently.
 
+import { connectionReason } from '@jobcast/contract/words'
+
 export class Reach {
   onLost: ((reason: string) => void) | undefined
   onBack: (() => void) | undefined
@@ -33,5 +35,5 @@ export function reasonOf(error: Error): string {
   const { cause } = error
   if (cause instanceof Error) return reasonOf(cause)
   const { message, code } = error as NodeJS.ErrnoException
-  return message || code || error.name
+  return connectionReason(message || code || error.name)
 }

@@ -4,7 +4,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { keyIdOf, readAuthorKeys } from '@jobcast/agent/author-key'
-import { systemReason } from '../errors/system-reason.ts'
+import { systemReason } from '@jobcast/contract/words'
 import { UsageError } from '../errors/usage-error.ts'
 
 const readableByOthers = 0o077

@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs'
 import { secrets } from '@jobcast/contract'
+import { systemReason } from '@jobcast/contract/words'
 import Type from 'typebox'
-import { systemReason } from '../../errors/system-reason.ts'
 import { UsageError } from '../../errors/usage-error.ts'
 import { type Fields, type Kind, kindOf } from './kind.ts'
 
