@@ -23,10 +23,11 @@ const textCachedMs = 1000
 
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-export function buildMetrics(): Metrics {
+/** `ofProcess`: also memory, CPU time and garbage collection, whose observers last as long as the process. */
+export function buildMetrics({ ofProcess = true } = {}): Metrics {
   const registry = new Registry()
   const registers = [registry]
-  collectDefaultMetrics({ register: registry })
+  if (ofProcess) collectDefaultMetrics({ register: registry })
   // Removes gauges with names of counters, which promtool refuses. Each is the sum of a remaining one by type.
   for (const kind of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${kind}_total`)

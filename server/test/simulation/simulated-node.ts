@@ -48,6 +48,7 @@ export class SimulatedNode {
   readonly catalogue: Catalogue
   readonly #threads: SimulatedThread[]
   readonly #background: { stop(): Promise<void> }
+  readonly #stopping = new AbortController()
   readonly #end = Promise.withResolvers<never>()
 
   constructor({ db, time, random, conditions, withoutRechecks, post }: NodeOptions) {
@@ -73,7 +74,7 @@ export class SimulatedNode {
     const parts = buildParts({
       store,
       tell: () => undefined,
-      metrics: buildMetrics(),
+      metrics: buildMetrics({ ofProcess: false }),
       now,
       elapsed,
       moment: () => ({
@@ -82,7 +83,7 @@ export class SimulatedNode {
         chance: random.below(1000) / 1000,
         cancelDeadlineMs: 5000,
       }),
-      stopping: new AbortController().signal,
+      stopping: this.#stopping.signal,
       maxOutputBytes: 1000,
       rates: noLimits,
       sessionIdleMs: 60 * 60_000,
@@ -116,7 +117,9 @@ export class SimulatedNode {
   kill(): void {
     this.isKilled = true
     for (const thread of this.#threads) thread.kill()
+    // Nobody hears any more from these. They end so that their memory is freed: a process simulates thousands of nodes.
     void this.#background.stop().catch(() => undefined)
+    this.#stopping.abort()
     this.#end.reject(new NodeKilled())
   }
 
