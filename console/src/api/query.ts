@@ -54,6 +54,10 @@ export class Query<T> {
     return this.#watchers.size > 0
   }
 
+  get isReading(): boolean {
+    return this.#reading !== undefined
+  }
+
   /** Whether it is shown and may be read. */
   get isActive(): boolean {
     return [...this.#watchers].some(({ isEnabled }) => isEnabled)

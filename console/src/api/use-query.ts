@@ -1,6 +1,7 @@
 // A cached response in a component: it is read when the component is shown, and redrawn when it changes.
 
 import { useEffect, useReducer } from 'preact/hooks'
+import { readBudget } from '../live/read-budget.ts'
 import type { QueryOptions } from './query.ts'
 import { queryCache } from './query-cache.ts'
 
@@ -28,7 +29,9 @@ export function useQuery<T>(options: QueryOptions<T>): QueryResult<T> {
   useEffect(() => {
     if (!isEnabled || refetchInterval === undefined) return
     const timer = setInterval(() => {
-      if (document.visibilityState !== 'hidden') void query.read()
+      if (document.visibilityState === 'hidden' || query.isReading) return
+      readBudget.spend(1)
+      void query.read()
     }, refetchInterval)
     return () => clearInterval(timer)
   }, [query, isEnabled, refetchInterval, version])

@@ -5,10 +5,8 @@ import { queryCache } from '../api/query-cache.ts'
 import { type QueryKey, startsWith } from '../api/query-key.ts'
 import { refreshLists, shownListKeys } from '../api/use-list.ts'
 import type { Key } from './affected-keys.ts'
-import { RequestBudget } from './request-budget.ts'
+import { readBudget } from './read-budget.ts'
 
-/** Less than two requests per second on average; a few consecutive changes are shown at once. */
-const budget = new RequestBudget({ perSecond: 1.5, burst: 6 })
 const pauseMs = 250
 
 const touched = new Map<string, Key>()
@@ -40,11 +38,11 @@ async function keepReading(): Promise<void> {
   while (touched.size > 0) {
     const keys = [...touched.values()]
     touched.clear()
-    budget.spend(requestsFor(keys))
+    readBudget.spend(requestsFor(keys))
     await Promise.all(
       keys.flatMap((queryKey) => [queryCache.invalidate(queryKey), refreshLists(queryKey)]),
     ).catch(() => undefined)
-    await new Promise((resolve) => setTimeout(resolve, Math.max(pauseMs, budget.waitMs())))
+    await new Promise((resolve) => setTimeout(resolve, Math.max(pauseMs, readBudget.waitMs())))
   }
   isReading = false
 }
