@@ -254,3 +254,27 @@ chaosTest(
     await page.getByText('10,001 waiting').waitFor()
   },
 )
+
+test('the map shows after events what it shows after a reload', async (t) => {
+  const server = await openOwner()
+  await server.putJobAndDevices('restart', ['a', 'b', 'c'])
+  const page = await openSignedIn(t, server, '/')
+  const legend = (text: string) => page.getByRole('button', { name: text }).waitFor()
+  await legend('3 never ran')
+  const { headers } = await server.trigger('restart', ['a'])
+  await legend('1 waiting')
+  await server.trigger('restart', ['b'])
+  await legend('2 waiting')
+  await server.call('POST', `${headers.get('location')}/cancel`)
+  await legend('1 canceled')
+  // The canvas is drawn after the frame of the legend.
+  const picture = () =>
+    page.locator('.map canvas').evaluate(async (canvas: HTMLCanvasElement) => {
+      for (let frame = 0; frame < 5; frame++) await new Promise((resolve) => requestAnimationFrame(resolve))
+      return canvas.toDataURL()
+    })
+  const afterEvents = await picture()
+  await page.reload()
+  await legend('1 canceled')
+  assert.ok((await picture()) === afterEvents, 'another picture')
+})

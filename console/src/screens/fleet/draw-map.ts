@@ -62,22 +62,74 @@ export function readColors(): Colors {
 
 type Scene = { devices: FleetDevice[]; lit: CellTone | undefined; cursor: number | undefined; colors: Colors }
 
-export function drawMap(canvas: HTMLCanvasElement, layout: Layout, scene: Scene): void {
-  const scale = devicePixelRatio
+/** What the canvas shows. */
+export type Drawn = { layout: Layout; scene: Scene; scale: number }
+
+/** Draws only the cells that have changed since `before`, if nothing else has: many events change few of ten thousand cells. */
+export function drawMap(canvas: HTMLCanvasElement, layout: Layout, scene: Scene, before?: Drawn): Drawn {
+  const drawn = { layout, scene, scale: devicePixelRatio }
+  const context = canvas.getContext('2d')
+  if (!context) return drawn
+  if (before === undefined || !isLike(before, drawn)) drawWhole(canvas, context, drawn)
+  else drawChanged(context, drawn, before.scene.devices)
+  return drawn
+}
+
+/** The cursor is larger than its cell. */
+function isLike(before: Drawn, { layout, scene, scale }: Drawn): boolean {
+  const { columns, cell, width, height, count } = before.layout
+  return (
+    scale === before.scale &&
+    columns === layout.columns &&
+    cell === layout.cell &&
+    width === layout.width &&
+    height === layout.height &&
+    count === layout.count &&
+    scene.lit === before.scene.lit &&
+    scene.colors === before.scene.colors &&
+    scene.cursor === undefined &&
+    before.scene.cursor === undefined
+  )
+}
+
+function drawChanged(
+  context: CanvasRenderingContext2D,
+  { layout, scene }: Drawn,
+  before: FleetDevice[],
+): void {
+  const { columns, cell } = layout
+  for (const [index, device] of scene.devices.entries()) {
+    if (device === before[index]) continue
+    context.clearRect((index % columns) * cell, Math.floor(index / columns) * cell, cell, cell)
+    drawDevice(context, layout, scene, index)
+  }
+}
+
+function drawWhole(
+  canvas: HTMLCanvasElement,
+  context: CanvasRenderingContext2D,
+  { layout, scene, scale }: Drawn,
+): void {
   canvas.width = Math.round(layout.width * scale)
   canvas.height = Math.round(layout.height * scale)
   canvas.style.width = `${layout.width}px`
   canvas.style.height = `${layout.height}px`
-  const context = canvas.getContext('2d')
-  if (!context) return
   context.scale(scale, scale)
-  for (const [index, device] of scene.devices.entries()) {
-    const tone = toneOf(device)
-    context.globalAlpha = scene.lit === undefined || scene.lit === tone ? 1 : 0.12
-    drawCell(context, layout, index, tone, device.online, scene.colors)
-  }
-  context.globalAlpha = 1
+  for (const index of scene.devices.keys()) drawDevice(context, layout, scene, index)
   if (scene.cursor !== undefined) drawCursor(context, layout, scene.cursor, scene.colors.cursor)
+}
+
+function drawDevice(
+  context: CanvasRenderingContext2D,
+  layout: Layout,
+  { devices, lit, colors }: Scene,
+  index: number,
+): void {
+  const device = devices[index] as FleetDevice
+  const tone = toneOf(device)
+  context.globalAlpha = lit === undefined || lit === tone ? 1 : 0.12
+  drawCell(context, layout, index, tone, device.online, colors)
+  context.globalAlpha = 1
 }
 
 function drawCell(

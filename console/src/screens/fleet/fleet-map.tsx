@@ -15,7 +15,7 @@ import { navigate, search } from '../../router.ts'
 import { isDark } from '../../theme.ts'
 import { isWall } from '../../wall.ts'
 import { type CellTone, shownExecution, toneOf } from './cell-tone.ts'
-import { cellAt, drawMap, layoutOf, readColors } from './draw-map.ts'
+import { cellAt, type Drawn, drawMap, layoutOf, readColors } from './draw-map.ts'
 import { Legend } from './legend.tsx'
 import { patchDevices } from './patch-devices.ts'
 
@@ -64,6 +64,7 @@ type Pointed = { index: number; x: number; y: number; isTap: boolean }
 function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | undefined }) {
   const box = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
+  const drawn = useRef<Drawn>(undefined)
   const [{ width, height }, setRoom] = useState({ width: 0, height: 0 })
   const [cursor, setCursor] = useState<number>()
   const [hovered, setHovered] = useState<Pointed>()
@@ -81,7 +82,8 @@ function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | u
   // Read again when the theme changes.
   const colors = useMemo(() => readColors(), [dark])
   useEffect(() => {
-    if (canvas.current && width > 0) drawMap(canvas.current, layout, { devices, lit, cursor, colors })
+    if (!canvas.current || width === 0) return
+    drawn.current = drawMap(canvas.current, layout, { devices, lit, cursor, colors }, drawn.current)
   })
 
   const shown = hovered?.index ?? cursor
