@@ -88,7 +88,7 @@ async function measure(name: string, env: Record<string, string>): Promise<void>
   const loop = join(folder, 'loop')
   const server = await startProgram(folder, {
     env: { ...env, NODE_OPTIONS: `--import ${loopProgram}`, BENCH_LOOP: loop },
-    flags: ['--rate', 'key=0', '--rate', 'owner=0'],
+    flags: ['--rate', 'key=0', '--rate', 'owner=0', '--quota', 'device-executions=10000000'],
   }).ready
   const content = Buffer.alloc(megabytes * 1e6, 'content of a file, ')
   const url = await urlOfFile(server, content)
